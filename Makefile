@@ -1,0 +1,126 @@
+# Everything that is done to this tree. Each target installs what it lacks, into the tree (.venv,
+# node_modules, build) or, for the browser, by apt; downloads are cached in ${XDG_CACHE_HOME:-~/.cache}.
+
+PYTHON ?= python3
+NPM ?= npm
+export CHROMIUM ?= /usr/bin/chromium
+export CHROMEDRIVER ?= /usr/bin/chromedriver
+
+BIN := .venv/bin
+NODE_BIN := node_modules/.bin
+STAMPS := build/stamps
+VERSION := $(shell sed -n 's/^ *"version": "\(.*\)",/\1/p' package.json)
+WHEEL := dist/aiogpu-$(VERSION)-py3-none-any.whl
+BUNDLE := dist/aiogpu.iife.js
+
+PY_SOURCES := $(shell find py/aiogpu -name '*.py' -o -name '*.js' -o -name py.typed)
+JS_SOURCES := $(wildcard web/*.js) $(wildcard worker.js) $(shell find py/aiogpu -name '*.js')
+
+VENV := $(STAMPS)/venv
+NODE_MODULES := $(STAMPS)/node_modules
+PYODIDE := $(STAMPS)/pyodide
+BROWSER := $(CHROMIUM) $(CHROMEDRIVER)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup setup-firefox check format test test-unit test-wgsl test-web test-browser \
+	test-page demo serve wheel bundle types dist bench clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+# --- What the rest stands on
+
+setup: $(VENV) $(NODE_MODULES) $(PYODIDE) $(BROWSER) ## Install every tool, Pyodide and the demo's photograph
+
+$(VENV): requirements-dev.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@mkdir -p $(@D) && touch $@
+
+$(NODE_MODULES): package-lock.json .npmrc
+	node -e 'if (parseInt(process.versions.node) < 20) throw new Error("Node 20 or newer is needed")'
+	$(NPM) ci --no-progress
+	@mkdir -p $(@D) && touch $@
+
+$(PYODIDE): tools/setup_pyodide.py tools/pyodide-wheels.txt $(VENV) $(NODE_MODULES)
+	$(BIN)/python tools/setup_pyodide.py
+	@mkdir -p $(@D) && touch $@
+
+$(BROWSER) &:
+	@tools/install_packages.sh chromium chromium-driver
+
+setup-firefox: ## Install Firefox and a software Vulkan for it (apt)
+	@tools/install_packages.sh firefox-esr mesa-vulkan-drivers
+
+# --- Checks
+
+check: $(VENV) $(NODE_MODULES) ## Lint, formats, types, import directions, sizes, versions
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	PYTHONPATH=py $(BIN)/lint-imports --no-logo
+	$(NODE_BIN)/tsc --project tsconfig.json
+	$(NODE_BIN)/tsc --project tsconfig.worker.json
+	$(NODE_BIN)/eslint .
+	$(NODE_BIN)/prettier --check --log-level=warn .
+	$(BIN)/python tools/check_sizes.py
+	$(BIN)/python tools/check_versions.py
+
+format: $(VENV) $(NODE_MODULES) ## Write every file in the project's format
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+	$(NODE_BIN)/prettier --write --log-level=warn .
+
+# --- Tests
+
+test: test-unit test-wgsl test-web test-browser test-page ## Run every test
+
+test-unit: $(VENV) ## The Python parts, on CPython
+	$(BIN)/pytest tests/unit
+
+test-wgsl: $(VENV) $(NODE_MODULES) ## Every shader, through a WGSL compiler
+	$(BIN)/pytest tests/wgsl
+
+test-web: $(NODE_MODULES) ## The JavaScript client, in Node
+	node --test tests/web/*.test.mjs
+
+test-browser: setup ## In Pyodide in Chromium, on WebGPU
+	$(BIN)/pytest tests/browser
+
+test-page: setup $(WHEEL) $(BUNDLE) ## The pages, in Chromium
+	$(BIN)/pytest tests/page
+
+# --- What people run
+
+demo: setup $(WHEEL) $(BUNDLE) ## Run the main job in headless Chromium; pictures in build/demo
+	$(BIN)/python tools/demo.py
+
+serve: $(PYODIDE) $(WHEEL) $(BUNDLE) ## Serve the pages, to be seen in your own browser
+	$(BIN)/python tools/serve.py
+
+bench: setup $(WHEEL) $(BUNDLE) ## Measure
+	$(BIN)/python tools/bench.py
+
+# --- What is published
+
+wheel: $(WHEEL) ## Build the wheel
+$(WHEEL): $(VENV) $(PY_SOURCES) pyproject.toml package.json LICENSE README.md
+	$(BIN)/python -m hatchling build --target wheel --directory $(@D)
+	@touch $@
+
+bundle: $(BUNDLE) ## Build dist/aiogpu.iife.js and dist/worker.js, for script tags
+$(BUNDLE): $(NODE_MODULES) $(JS_SOURCES) tools/bundle.mjs
+	node tools/bundle.mjs
+
+types: $(NODE_MODULES) ## Write the client's type declarations
+	rm -rf dist/types
+	$(NODE_BIN)/tsc --project tsconfig.json --noEmit false --declaration --emitDeclarationOnly \
+		--outDir dist/types
+
+dist: $(WHEEL) $(BUNDLE) types ## Build what is published: the wheel and the npm package
+	$(NPM) pack --silent --pack-destination dist
+
+clean: ## Remove everything built (not the cache)
+	rm -rf build dist

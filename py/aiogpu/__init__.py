@@ -1,0 +1,61 @@
+"""asyncio-native GPU arrays and kernels for Python in the browser.
+
+::
+
+    import aiogpu as gpu
+
+    x = gpu.asarray([1.0, 2.0, 3.0])
+    y = gpu.tanh(x * 2 + 1).sum()      # enqueued; returns at once
+    print(await y.item())              # only reading waits
+
+Nothing blocks, nothing reads back unasked. `docs/layout.md` shows how an expression becomes a launch.
+"""
+
+from math import e, inf, nan, pi
+
+from aiogpu import errors
+from aiogpu.array import Array, Read, sync_reads
+from aiogpu.device import Adapter, Device, is_available, open_device, request_adapter
+from aiogpu.dtypes import DType, float32, int32, uint8, uint32
+from aiogpu.dtypes import bool_ as bool  # noqa: A004 - the standard's name
+from aiogpu.eager import eager, explain
+from aiogpu.ops.creation import (
+    arange, array, asarray, empty, empty_like, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like,
+)  # fmt: skip
+from aiogpu.ops.elementwise import (
+    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,  # noqa: A004
+    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, ceil, clip, cos, cosh, divide, equal,
+    erf, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, isfinite, isinf, isnan, less,
+    less_equal, log, log1p, log2, log10, logical_and, logical_not, logical_or, logical_xor, maximum,
+    minimum, multiply, negative, not_equal, positive, pow, reciprocal, remainder, round, sign, signbit,  # noqa: A004
+    sin, sinh, sqrt, square, subtract, tan, tanh, trunc,
+)  # fmt: skip
+from aiogpu.ops.kernels import wgsl
+from aiogpu.ops.linalg import matmul, matrix_transpose
+from aiogpu.ops.manipulation import (
+    broadcast_arrays, broadcast_to, expand_dims, flip, moveaxis, permute_dims, reshape, squeeze,
+)  # fmt: skip
+from aiogpu.ops.searching import where
+from aiogpu.ops.statistical import all, any, max, mean, min, prod, sum  # noqa: A004
+from aiogpu.reading import read
+from aiogpu.report import close, counters, environment, memory, pace, report, version
+from aiogpu.surface import Canvas, canvas, synchronize
+
+newaxis = None
+__version__ = version()
+
+__all__ = [
+    "Adapter", "Array", "Canvas", "DType", "Device", "Read", "abs", "acos", "acosh", "add", "all", "any",
+    "arange", "array", "asarray", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays",
+    "broadcast_to", "canvas", "ceil", "clip", "close", "cos", "cosh", "counters", "divide", "e", "eager",
+    "empty", "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1",
+    "eye", "flip", "float32", "floor", "floor_divide", "full", "full_like", "greater", "greater_equal",
+    "hypot", "inf", "int32", "is_available", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace",
+    "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
+    "matrix_transpose", "max", "maximum", "mean", "memory", "min", "minimum", "moveaxis", "multiply", "nan",
+    "negative", "newaxis", "not_equal", "ones", "ones_like", "open_device", "pace", "permute_dims", "pi",
+    "positive", "pow", "prod", "read", "reciprocal", "remainder", "report", "request_adapter", "reshape",
+    "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "squeeze", "subtract", "sum", "sync_reads",
+    "synchronize", "tan", "tanh", "trunc", "uint32", "uint8", "wgsl", "where", "zeros", "zeros_like",
+]  # fmt: skip

@@ -1,0 +1,434 @@
+"""The array: an immutable value, computed when somebody waits for it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from aiogpu import dtypes, evaluate, hostdata, shapes
+from aiogpu.dtypes import DType, Scalar
+from aiogpu.errors import SyncAccessError, UsageError
+from aiogpu.graph import build, select
+from aiogpu.gpu import browser
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+
+    from aiogpu.graph.build import Operand
+    from aiogpu.graph.node import Node
+    from aiogpu.shapes import Shape
+
+class SyncReads:
+    """The switch of `sync_reads`: on from the call, or within a ``with`` block."""
+
+    is_on = False
+
+    def __init__(self, *, on: bool) -> None:
+        self._before = SyncReads.is_on
+        SyncReads.is_on = on
+
+    def __enter__(self) -> None:
+        SyncReads.is_on = True
+
+    def __exit__(self, *exc: object) -> None:
+        SyncReads.is_on = self._before
+
+
+def sync_reads(on: bool = True) -> SyncReads:  # noqa: FBT001, FBT002 - the contract's form
+    """Let ``float(x)``, ``int(x)``, ``bool(x)`` and ``np.asarray(x)`` wait, by switching stacks.
+
+    A switch of the interpreter, not of a task: from the call on, or within ``with gpu.sync_reads():``.
+    Where the browser cannot switch stacks (JSPI), the conversions raise SyncAccessError still.
+    """
+    return SyncReads(on=on)
+
+
+class Read:
+    """What ``x.numpy()`` and its kin return: an awaitable that starts when it is awaited."""
+
+    __slots__ = ("_name", "_start")
+
+    def __init__(self, name: str, start: Callable[[], Awaitable[Any]]) -> None:
+        self._name = name
+        self._start = start
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._start().__await__()
+
+    def __repr__(self) -> str:
+        return f"<a read that was not awaited: write `await x.{self._name}()`>"
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise SyncAccessError(f"{self._name}: a read: add await: `await x.{self._name}()`")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __getitem__ = __iter__ = __len__ = __float__ = __int__ = __bool__ = __index__ = __array__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __matmul__ = __neg__ = __call__ = _refuse
+
+
+class Array:
+    """An array on the GPU, or on its way there.
+
+    Operations enqueue and return at once; only ``await x.numpy()``, ``tolist``, ``item``, ``data``
+    and ``evaluate`` wait. Arrays are values: ``x[...] = v`` and ``x += v`` rebind ``x`` to a new one,
+    and what was made from the old value keeps it.
+    """
+
+    __slots__ = ("__weakref__", "_cut", "_node")
+    __array_ufunc__ = None  # NumPy's operators step back, so that `ndarray + x` comes to us
+
+    def __init__(self, node: Node, cut: str | None = None) -> None:
+        self._node = node
+        self._cut = cut  # how it was cut from another array, for the error of x[0][1] = 5
+        node.holders += 1
+        evaluate.DEFAULT.show(node)
+
+    def __del__(self) -> None:
+        self._node.holders -= 1
+
+    # What it is
+
+    @property
+    def shape(self) -> Shape:
+        """Sizes of the axes."""
+        return self._node.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype."""
+        return self._node.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._node.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._node.nelems
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the elements in bytes."""
+        return self._node.nbytes
+
+    @property
+    def T(self) -> Array:  # noqa: N802 - the standard's name
+        """The transpose of a matrix, as a view."""
+        if self.ndim != 2:
+            raise UsageError(f"T: shape {self.shape}: needs 2 axes; use permute_dims or mT")
+        return Array(build.permute(self._node, (1, 0)), select.TRANSPOSED)
+
+    @property
+    def mT(self) -> Array:  # noqa: N802 - the standard's name
+        """The array with its last two axes swapped, as a view."""
+        if self.ndim < 2:
+            raise UsageError(f"mT: shape {self.shape}: needs at least 2 axes")
+        axes = list(range(self.ndim))
+        axes[-2:] = axes[-1], axes[-2]
+        return Array(build.permute(self._node, axes), select.TRANSPOSED)
+
+    def __repr__(self) -> str:
+        state = "failed" if self._node.error else "ready" if self._node.is_done else "pending"
+        return f"<aiogpu.Array shape={self.shape} dtype={self.dtype.name} ({state}; await x.numpy() to read)>"
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise UsageError("len: a 0-d array has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.shape:
+            raise UsageError("iter: a 0-d array cannot be iterated over")
+        return (self[at] for at in range(self.shape[0]))
+
+    # Reading
+
+    def numpy(self) -> Read:
+        """``await x.numpy()``: the values as a NumPy array of the same shape and dtype, a copy.
+
+        Raises (when awaited):
+            AioGpuError: The work that makes the value failed.
+            DeviceLostError: The device was lost.
+            ModuleNotFoundError: NumPy is not installed; `data` needs none.
+        """
+        return Read("numpy", self._numpy)
+
+    async def _numpy(self) -> Any:  # noqa: ANN401 - numpy.ndarray, which the wheel does not depend on
+        (data,) = await evaluate.DEFAULT.read([self._node])
+        return hostdata.as_numpy(data, self.shape, self.dtype)
+
+    def data(self) -> Read:
+        """``await x.data()``: the values as a C-order memoryview; needs no NumPy. Flat where a size is 0."""
+        return Read("data", self._data)
+
+    async def _data(self) -> memoryview:
+        (data,) = await evaluate.DEFAULT.read([self._node])
+        return hostdata.as_memoryview(data, self.shape, self.dtype)
+
+    def tolist(self) -> Read:
+        """``await x.tolist()``: the values as nested lists of Python numbers; a number for a 0-d array."""
+        return Read("tolist", self._tolist)
+
+    async def _tolist(self) -> Any:  # noqa: ANN401 - nested lists
+        (data,) = await evaluate.DEFAULT.read([self._node])
+        return hostdata.as_list(data, self.shape, self.dtype)
+
+    def item(self) -> Read:
+        """``await x.item()``: the one element as a Python number.
+
+        Raises:
+            UsageError: The array has not exactly one element.
+        """
+        if self.size != 1:
+            raise UsageError(f"item: shape {self.shape}: needs exactly one element")
+        return Read("item", self._item)
+
+    async def _item(self) -> Scalar:
+        (data,) = await evaluate.DEFAULT.read([self._node])
+        scalar: Scalar = data.cast(self.dtype.format)[0]
+        return scalar
+
+    async def evaluate(self) -> Array:
+        """Enqueue all that the value needs, and return the array.
+
+        Resolves when the work is issued, not when it is done: `synchronize` waits for that.
+
+        Raises:
+            AioGpuError: The work is known to have failed.
+        """
+        await evaluate.DEFAULT.finish([self._node])
+        return self
+
+    def _wait(self, name: str, form: str) -> Any:  # noqa: ANN401 - a number
+        if not SyncReads.is_on:
+            raise SyncAccessError(
+                f"{name}: {self.shape} {self.dtype.name} array: the value is on the GPU; write `{form}`"
+            )
+        return browser.wait_sync(self._item())
+
+    def _number(self, name: str) -> Any:  # noqa: ANN401 - a number
+        if self.size != 1:
+            raise UsageError(f"{name}: shape {self.shape}: needs exactly one element")
+        return self._wait(name, "await x.item()")
+
+    def __float__(self) -> float:
+        return float(self._number("float"))
+
+    def __int__(self) -> int:
+        return int(self._number("int"))
+
+    def __complex__(self) -> complex:
+        return complex(self._number("complex"))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in {"int", "uint"}:
+            raise SyncAccessError(f"index: {self.dtype.name} array: only an integer array can be an index")
+        return int(self._number("index"))
+
+    def __bool__(self) -> bool:
+        return bool(self._number("bool"))
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Any:  # noqa: ANN401, ARG002 - NumPy's protocol
+        if not SyncReads.is_on:
+            raise SyncAccessError(
+                f"__array__: {self.shape} {self.dtype.name} array: the values are on the GPU; write `await x.numpy()`"
+            )
+        values = browser.wait_sync(self._numpy())
+        return values if dtype is None else values.astype(dtype)
+
+    # Operators
+
+    def _binary(self, name: str, other: object, *, swap: bool = False) -> Any:  # noqa: ANN401 - Array or NotImplemented
+        operand = as_operand(other)
+        if operand is None:
+            return NotImplemented
+        pair = (operand, self._node) if swap else (self._node, operand)
+        return Array(build.elementwise(name, *pair))
+
+    def __add__(self, other: object) -> Array:
+        return self._binary("add", other)
+
+    def __radd__(self, other: object) -> Array:
+        return self._binary("add", other, swap=True)
+
+    def __sub__(self, other: object) -> Array:
+        return self._binary("subtract", other)
+
+    def __rsub__(self, other: object) -> Array:
+        return self._binary("subtract", other, swap=True)
+
+    def __mul__(self, other: object) -> Array:
+        return self._binary("multiply", other)
+
+    def __rmul__(self, other: object) -> Array:
+        return self._binary("multiply", other, swap=True)
+
+    def __truediv__(self, other: object) -> Array:
+        return self._binary("divide", other)
+
+    def __rtruediv__(self, other: object) -> Array:
+        return self._binary("divide", other, swap=True)
+
+    def __floordiv__(self, other: object) -> Array:
+        return self._binary("floor_divide", other)
+
+    def __rfloordiv__(self, other: object) -> Array:
+        return self._binary("floor_divide", other, swap=True)
+
+    def __mod__(self, other: object) -> Array:
+        return self._binary("remainder", other)
+
+    def __rmod__(self, other: object) -> Array:
+        return self._binary("remainder", other, swap=True)
+
+    def __pow__(self, other: object) -> Array:
+        return self._binary("pow", other)
+
+    def __rpow__(self, other: object) -> Array:
+        return self._binary("pow", other, swap=True)
+
+    def __and__(self, other: object) -> Array:
+        return self._binary("bitwise_and", other)
+
+    def __rand__(self, other: object) -> Array:
+        return self._binary("bitwise_and", other, swap=True)
+
+    def __or__(self, other: object) -> Array:
+        return self._binary("bitwise_or", other)
+
+    def __ror__(self, other: object) -> Array:
+        return self._binary("bitwise_or", other, swap=True)
+
+    def __xor__(self, other: object) -> Array:
+        return self._binary("bitwise_xor", other)
+
+    def __rxor__(self, other: object) -> Array:
+        return self._binary("bitwise_xor", other, swap=True)
+
+    def __lshift__(self, other: object) -> Array:
+        return self._binary("bitwise_left_shift", other)
+
+    def __rlshift__(self, other: object) -> Array:
+        return self._binary("bitwise_left_shift", other, swap=True)
+
+    def __rshift__(self, other: object) -> Array:
+        return self._binary("bitwise_right_shift", other)
+
+    def __rrshift__(self, other: object) -> Array:
+        return self._binary("bitwise_right_shift", other, swap=True)
+
+    def __eq__(self, other: object) -> Array:  # type: ignore[override]
+        return self._binary("equal", other)
+
+    def __ne__(self, other: object) -> Array:  # type: ignore[override]
+        return self._binary("not_equal", other)
+
+    def __lt__(self, other: object) -> Array:
+        return self._binary("less", other)
+
+    def __le__(self, other: object) -> Array:
+        return self._binary("less_equal", other)
+
+    def __gt__(self, other: object) -> Array:
+        return self._binary("greater", other)
+
+    def __ge__(self, other: object) -> Array:
+        return self._binary("greater_equal", other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __matmul__(self, other: Array) -> Array:
+        return Array(build.matmul(self._node, other._node)) if isinstance(other, Array) else NotImplemented
+
+    def __neg__(self) -> Array:
+        return Array(build.elementwise("negative", self._node))
+
+    def __pos__(self) -> Array:
+        return Array(build.elementwise("positive", self._node))
+
+    def __abs__(self) -> Array:
+        return Array(build.elementwise("abs", self._node))
+
+    def __invert__(self) -> Array:
+        return Array(build.elementwise("bitwise_invert", self._node))
+
+    # Shapes and dtypes
+
+    def astype(self, dtype: object, /) -> Array:
+        """The values in another dtype: floats truncate and saturate to integers, integers wrap, NaN gives 0."""
+        return Array(build.cast(self._node, dtypes.as_dtype(dtype, "astype")))
+
+    def reshape(self, *shape: int | Sequence[int]) -> Array:
+        """The elements in another shape, in C order; one size may be -1."""
+        sizes: Any = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        return Array(build.reshape(self._node, shapes.infer_size(sizes, self.size, "reshape")))
+
+    def copy(self) -> Array:
+        """The same value, free to be assigned to."""
+        return Array(build.copy(self._node))
+
+    def _reduce(self, name: str, axis: int | Sequence[int] | None, *, keepdims: bool) -> Array:
+        return Array(build.reduction(name, self._node, axis, keepdims=keepdims))
+
+    def sum(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
+        """See `aiogpu.sum`."""
+        return self._reduce("sum", axis, keepdims=keepdims)
+
+    def mean(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
+        """See `aiogpu.mean`."""
+        return self._reduce("mean", axis, keepdims=keepdims)
+
+    def max(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
+        """See `aiogpu.max`."""
+        return self._reduce("max", axis, keepdims=keepdims)
+
+    def min(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
+        """See `aiogpu.min`."""
+        return self._reduce("min", axis, keepdims=keepdims)
+
+    # Indexing
+
+    def __getitem__(self, key: object) -> Array:
+        return Array(select.cut(self._node, key), select.spell(key, self._cut))
+
+    def __setitem__(self, key: object, value: object) -> None:
+        if self._cut is not None:
+            raise UsageError(
+                f"setitem: {select.spell(key, self._cut)}: this array was cut from another one and is a value of its own, "
+                f"so the assignment would be lost; write x[{select.spell(key, self._cut)}] = ..., or .copy() it first"
+            )
+        operand = as_operand(value)
+        self._rebind(select.assign(self._node, key, as_node(value) if operand is None else operand))
+
+    def _rebind(self, node: Node) -> None:
+        self._node.holders -= 1
+        self._node = node
+        node.holders += 1
+        evaluate.DEFAULT.show(node)
+
+
+def as_operand(given: object) -> Operand | None:
+    """An operand of the graph: an array's node, or a Python number; None for anything else."""
+    if isinstance(given, Array):
+        return given._node
+    if isinstance(given, (bool, int, float)):
+        return given
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(given, (numpy.ndarray, numpy.generic)):
+        return as_node(given)
+    return None
+
+
+def as_node(given: object, dtype: DType | None = None, operation: str = "array") -> Node:
+    """The node of an array, or of a copy of host data.
+
+    Raises:
+        UsageError: Nothing that an array can be made of.
+    """
+    if isinstance(given, Array):
+        return given._node if dtype is None else build.cast(given._node, dtype)
+    host, shape, found = hostdata.capture(given, dtype, operation)
+    return build.leaf(host, shape, found)
+

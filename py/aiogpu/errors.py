@@ -1,0 +1,143 @@
+"""The one tree of errors.
+
+::
+
+    AioGpuError
+    ├── UsageError(ValueError)            the call is wrong; raised at the call, before the GPU
+    │   ├── ShapeError                    shapes do not fit each other
+    │   ├── AxisError(IndexError)         no such axis, or an index outside of one
+    │   ├── DTypeError(TypeError)         no such dtype, or dtypes that do not promote
+    │   ├── IntegerOverflowError(OverflowError)
+    │   └── HandleError                   a handle that is unknown, freed, or of another runtime
+    ├── SyncAccessError(TypeError, ValueError)   a host value was asked for without await
+    ├── ClosedError(RuntimeError)         the runtime or the connection was closed
+    ├── DeviceError(RuntimeError)         what the GPU or the browser refused
+    │   ├── NoWebGPUError                 this browser or page has no WebGPU
+    │   ├── NoAdapterError                WebGPU is there, but gave no adapter
+    │   ├── FeatureError                  a feature that the adapter lacks
+    │   ├── LimitError                    more than a limit of the device allows
+    │   ├── OutOfMemoryError(MemoryError)
+    │   ├── DeviceLostError
+    │   └── KernelError                   a shader that does not compile, or a refused dispatch
+    └── ProtocolError                     a malformed message over the bridge
+        └── VersionError                  the two sides are of different versions
+
+Every class has a stable ``code``: it crosses the bridge and has its twin in ``web/errors.js``.
+A message reads ``operation: what was given: what is wrong``.
+"""
+
+from typing import ClassVar
+
+
+class AioGpuError(Exception):
+    """The root of all errors that aiogpu raises by itself."""
+
+    code: ClassVar[str] = "aiogpu"
+
+
+class UsageError(AioGpuError, ValueError):
+    """A call that cannot be right, found before the GPU was touched."""
+
+    code = "usage"
+
+
+class ShapeError(UsageError):
+    """Shapes that do not fit each other or the operation."""
+
+    code = "shape"
+
+
+class AxisError(UsageError, IndexError):
+    """An axis that the array has not, or an index outside of its axis."""
+
+    code = "axis"
+
+
+class DTypeError(UsageError, TypeError):
+    """An unknown dtype, or dtypes that the operation or promotion refuses."""
+
+    code = "dtype"
+
+
+class IntegerOverflowError(UsageError, OverflowError):
+    """An integer that the asked dtype cannot hold."""
+
+    code = "integer-overflow"
+
+
+class HandleError(UsageError):
+    """A handle that is unknown, freed, or belongs to another runtime."""
+
+    code = "handle"
+
+
+class SyncAccessError(AioGpuError, TypeError, ValueError):
+    """A host value was asked for where it would need a wait; the message names the await form."""
+
+    code = "sync-access"
+
+
+class ClosedError(AioGpuError, RuntimeError):
+    """The runtime or the connection was closed before."""
+
+    code = "closed"
+
+
+class DeviceError(AioGpuError, RuntimeError):
+    """The GPU, its driver or the browser refused or failed."""
+
+    code = "device"
+
+
+class NoWebGPUError(DeviceError):
+    """There is no ``navigator.gpu`` in this browser or context."""
+
+    code = "no-webgpu"
+
+
+class NoAdapterError(DeviceError):
+    """WebGPU is there, but ``requestAdapter`` gave null."""
+
+    code = "no-adapter"
+
+
+class FeatureError(DeviceError):
+    """A WebGPU feature was asked for that the adapter lacks."""
+
+    code = "feature"
+
+
+class LimitError(DeviceError):
+    """More was asked than a limit of the device allows."""
+
+    code = "limit"
+
+
+class OutOfMemoryError(DeviceError, MemoryError):
+    """The device has no room for a buffer, or the memory limit forbids it."""
+
+    code = "out-of-memory"
+
+
+class DeviceLostError(DeviceError):
+    """The device was lost or destroyed; the message carries the browser's reason."""
+
+    code = "device-lost"
+
+
+class KernelError(DeviceError):
+    """A shader that does not compile, or a dispatch that the device refused."""
+
+    code = "kernel"
+
+
+class ProtocolError(AioGpuError):
+    """A message over the bridge that breaks the protocol."""
+
+    code = "protocol"
+
+
+class VersionError(ProtocolError):
+    """The client and the wheel are of different versions."""
+
+    code = "version"

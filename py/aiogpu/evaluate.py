@@ -1,0 +1,314 @@
+"""Where the two halves meet: nodes become steps, programs, launches, and values.
+
+`Evaluator.evaluate` is the whole way, in three movements: schedule and render (pure), compile what
+is missing (awaited, side by side), record (enqueued). Only recording touches the stream, and plans
+are recorded one after another, in the order in which they were asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import weakref
+from collections import deque
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
+
+from aiogpu import device
+from aiogpu.errors import AioGpuError, DeviceLostError, UsageError
+from aiogpu.graph import table
+from aiogpu.kernels.render import render
+from aiogpu.kernels.writer import TextCache
+from aiogpu.limits import Limits
+from aiogpu.runtime.pool import Buffer
+from aiogpu.runtime.transfer import HostData
+from aiogpu.schedule.fuse import schedule
+from aiogpu.schedule.step import Load
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterable, Sequence
+
+    from aiogpu.array import Array
+    from aiogpu.device import Opener
+    from aiogpu.graph.node import Node
+    from aiogpu.program import Program
+    from aiogpu.runtime.runtime import Runtime
+    from aiogpu.schedule.step import Step
+
+MAX_DEPTH: Final = 512  # levels of uncomputed nodes; then the stream drains by itself
+MAX_UNOPENED: Final = 200_000  # the same before a device is open
+SLICE_S: Final = 0.008  # of Python between two turns of the event loop
+
+EAGER: ContextVar[bool] = ContextVar("aiogpu_eager", default=False)
+
+
+class Evaluator:
+    """Computes nodes on the interpreter's default device."""
+
+    def __init__(self, opener: Opener) -> None:
+        self._opener = opener
+        self._texts = TextCache()
+        self._shown: dict[int, weakref.ref[Node]] = {}
+        self._prune_at = 4096
+
+    @property
+    def runtime(self) -> Runtime | None:
+        """The runtime of the open device, if there is one."""
+        current = self._opener.current
+        return None if current is None else current.runtime
+
+    async def open(self) -> Runtime:
+        """The runtime of the default device; opens it at first use."""
+        return (await self._opener.open()).runtime
+
+    def show(self, node: Node) -> None:
+        """An array shows ``node``: keep an eye on it, and drain the stream when its graph grows deep.
+
+        Raises:
+            UsageError: No device is open yet and the graph has grown too deep.
+        """
+        if node.is_done:
+            return
+        self._shown[id(node)] = weakref.ref(node)
+        if len(self._shown) > self._prune_at:
+            self._prune()
+        if node.depth > MAX_DEPTH:
+            if self.runtime is not None:
+                self.drain([node])
+            elif node.depth > MAX_UNOPENED:
+                raise UsageError(
+                    f"{node.op.name}: {node.depth} pending operations: no device is open yet; await something first"
+                )
+
+    def _prune(self) -> None:
+        self._shown = {
+            key: reference
+            for key, reference in self._shown.items()
+            if (node := reference()) is not None and not node.is_done
+        }
+        self._prune_at = max(4096, 2 * len(self._shown))
+
+    async def evaluate(self, nodes: Iterable[Node]) -> Runtime:
+        """Enqueue all work that ``nodes`` need. Errors stay with the nodes.
+
+        Raises:
+            DeviceError: No device could be opened.
+            DeviceLostError: It was lost meanwhile.
+        """
+        wanted = list(nodes)
+        runtime = await self.open()
+        async with runtime.lock:
+            await self._evaluate(runtime, wanted)
+        return runtime
+
+    async def _evaluate(self, runtime: Runtime, nodes: Sequence[Node]) -> None:
+        try:
+            await self._record(runtime, nodes)
+        except DeviceLostError:
+            runtime.stream.is_lost = True
+            raise
+
+    async def _record(self, runtime: Runtime, nodes: Sequence[Node]) -> None:
+        planned: deque[tuple[Step, Program]] = deque()
+        turn = time.perf_counter()
+        for step in schedule(nodes, runtime.limits, fuse=not EAGER.get()):
+            try:
+                planned.append((step, render(step, runtime.limits, self._texts)))
+            except AioGpuError as error:
+                step.node.fail(error)
+            if time.perf_counter() - turn > SLICE_S:
+                await asyncio.sleep(0)
+                turn = time.perf_counter()
+        await runtime.pipelines.prepare([launch for _, program in planned for launch in program.launches])
+        while planned:
+            step, program = planned.popleft()
+            await self._run(runtime, step, program, paced=True)
+            del step, program
+            if time.perf_counter() - turn > SLICE_S:
+                await asyncio.sleep(0)
+                turn = time.perf_counter()
+        for node in nodes:
+            if isinstance(node.value, HostData):
+                await self._buffer(runtime, node, paced=True)
+
+    def drain(self, nodes: Sequence[Node]) -> None:
+        """Enqueue all work that ``nodes`` need, at once and without a turn of the event loop."""
+        runtime = self.runtime
+        assert runtime is not None
+        for step in schedule(nodes, runtime.limits, fuse=not EAGER.get()):
+            try:
+                program = render(step, runtime.limits, self._texts)
+            except AioGpuError as error:
+                step.node.fail(error)
+                continue
+            _finish(self._run(runtime, step, program, paced=False))
+
+    async def _run(self, runtime: Runtime, step: Step, program: Program, *, paced: bool) -> None:
+        """Record one step; afterwards its node has a value or an error."""
+        node = step.node
+        if node.is_done:  # another plan was here meanwhile
+            return
+        try:
+            for source in step.inputs:
+                if source.error is not None:
+                    raise source.error
+            runtime.check_alive()
+            if node.op is table.PICK:
+                node.resolve(step.inputs[0].value[(node.attrs or {})["index"]])
+                return
+            slots = [await self._buffer(runtime, source, paced=paced) for source in step.inputs]
+            if node.op is table.VIEW and _is_alias(step):
+                node.resolve(slots[0])
+                return
+            outputs = self._outputs(runtime, node)
+            slots += outputs
+            slots += [runtime.pool.allocate(nbytes, node.op.name) for nbytes in program.temporaries]
+            for launch in program.launches:
+                buffers = [slots[slot] for slot in launch.bindings]
+                if paced:
+                    await runtime.launch_paced(launch, buffers, node.origin)
+                else:
+                    runtime.launch(launch, buffers, node.origin)
+        except AioGpuError as error:
+            if isinstance(error, DeviceLostError):
+                runtime.stream.is_lost = True
+            node.fail(error)
+        else:
+            node.resolve(outputs[0] if len(outputs) == 1 else tuple(outputs))
+
+    def _outputs(self, runtime: Runtime, node: Node) -> list[Buffer]:
+        sizes = [node.nbytes] if node.attrs is None else node.attrs.get("outputs", [node.nbytes])
+        return [runtime.pool.allocate(nbytes, node.op.name) for nbytes in sizes]
+
+    async def _buffer(self, runtime: Runtime, node: Node, *, paced: bool) -> Buffer:
+        """The buffer of a node that has a value; host data is uploaded at its first use."""
+        value = node.value
+        if isinstance(value, HostData):
+            upload = runtime.transfer.upload_in_chunks(value, "array") if paced else None
+            node.value = value = await upload if upload else runtime.transfer.upload(value, "array")
+        assert isinstance(value, Buffer)
+        runtime.check_owner(value, node.op.name)
+        return value
+
+    async def read(self, nodes: Sequence[Node]) -> list[memoryview]:
+        """The bytes of ``nodes``, all of them by one submit.
+
+        Raises:
+            AioGpuError: The first of the nodes' errors.
+            DeviceLostError: The device was lost.
+        """
+        return await self._read(nodes, as_js=False)
+
+    async def read_js(self, nodes: Sequence[Node]) -> list[Any]:
+        """The same as JS typed arrays, each on an ArrayBuffer of its own, without a way through Python's memory."""
+        return await self._read(nodes, as_js=True)
+
+    async def _read(self, nodes: Sequence[Node], *, as_js: bool) -> list[Any]:
+        runtime = await self.open()
+        reads: list[tuple[Node, Buffer, int]] = []
+        async with runtime.lock:
+            await self._evaluate(runtime, nodes)
+            for node in nodes:
+                self._check(runtime, node)
+            for node in nodes:
+                buffer = await self._buffer(runtime, node, paced=True)
+                number = runtime.stream.read(buffer, -(-node.nbytes // 4) * 4) if node.nbytes else 0
+                reads.append((node, buffer, number))
+            runtime.stream.flush()
+        results = []
+        try:
+            for node, buffer, number in reads:
+                if number:
+                    await self._settle(runtime, node, buffer, number)
+                results.append(_result(runtime, node, number, as_js=as_js))
+        finally:
+            for _, _, number in reads:
+                if number:
+                    runtime.transfer.release(number)
+        return results
+
+    async def _settle(self, runtime: Runtime, node: Node, buffer: Buffer, number: int) -> None:
+        try:
+            await runtime.transfer.settle(number, buffer)
+        except DeviceLostError:
+            runtime.stream.is_lost = True
+            raise
+        except AioGpuError as error:
+            node.fail(error)
+            self._check(runtime, node)
+
+    def _check(self, runtime: Runtime, node: Node) -> None:
+        if isinstance(node.value, Buffer) and node.value.error is not None:
+            node.fail(node.value.error)
+        if node.error is not None:
+            runtime.ledger.seen(node.error)
+            raise node.error.with_traceback(None)
+
+    async def finish(self, nodes: Sequence[Node]) -> None:
+        """Enqueue all work that ``nodes`` need and raise the first error that is known.
+
+        Raises:
+            AioGpuError: The first of the nodes' errors.
+        """
+        runtime = await self.evaluate(nodes)
+        runtime.stream.flush()
+        for node in nodes:
+            self._check(runtime, node)
+
+    async def synchronize(self) -> None:
+        """See `aiogpu.synchronize`."""
+        pending = [
+            node
+            for reference in list(self._shown.values())
+            if (node := reference()) is not None and node.holders and not node.is_done
+        ]
+        self._shown = {}
+        runtime = self.runtime
+        if runtime is None and not pending:
+            return
+        try:
+            runtime = await self.evaluate(pending)
+            runtime.stream.flush()
+            await runtime.stream.breathe(0)
+        except DeviceLostError:
+            if runtime is not None:
+                runtime.stream.is_lost = True
+            raise
+        for node in pending:
+            self._check(runtime, node)
+        if (error := runtime.ledger.take_unseen()) is not None:
+            raise error.with_traceback(None)
+
+    def plan(self, nodes: Sequence[Node]) -> list[Step]:
+        """The steps that ``nodes`` would take."""
+        limits = self.runtime.limits if self.runtime is not None else Limits()
+        return schedule(nodes, limits, fuse=not EAGER.get())
+
+
+def _result(runtime: Runtime, node: Node, number: int, *, as_js: bool) -> Any:  # noqa: ANN401 - a memoryview or a JS typed array
+    if as_js:
+        return runtime.transfer.to_js(number, node.nbytes, node.dtype.name)
+    return runtime.transfer.to_host(number, node.nbytes) if number else memoryview(b"")
+
+
+def _is_alias(step: Step) -> bool:
+    """Whether a view shows its owner's elements in their order, from the first."""
+    (load,) = step.body
+    return isinstance(load, Load) and load.view.is_contiguous and load.view.offset == 0
+
+
+def _finish(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that does not wait."""
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+    raise AssertionError("a drain must not wait")
+
+
+DEFAULT = Evaluator(device.DEFAULT)
+
+
+async def read_js(arrays: Sequence[Array]) -> list[Any]:
+    """The values of arrays as JS typed arrays, each on an ArrayBuffer of its own; all by one submit."""
+    return await DEFAULT.read_js([x._node for x in arrays])  # noqa: SLF001 - arrays stand on this module

@@ -1,0 +1,1 @@
+"""The expression graph: what was asked for, before anything is computed."""

@@ -1,0 +1,220 @@
+"""Making nodes: dtype rules, broadcasting, and the composition of views."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from aiogpu import dtypes, shapes
+from aiogpu.dtypes import DType, Scalar
+from aiogpu.errors import DTypeError, ShapeError, UsageError
+from aiogpu.graph import table
+from aiogpu.graph.node import Node
+from aiogpu.shapes import Shape, View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiogpu.graph.table import Op
+
+Operand = Node | bool | int | float
+
+
+def constant(value: Scalar, dtype: DType, shape: Shape = ()) -> Node:
+    """A number in every element; takes no memory until it is read."""
+    if isinstance(value, int) and not isinstance(value, bool) and dtype.kind in {"int", "uint"}:
+        dtypes.check_range(value, dtype, "full")
+    return Node(table.CONSTANT, (), shape, dtype, {"value": value})
+
+
+def leaf(value: object, shape: Shape, dtype: DType) -> Node:
+    """Data that is there: host data, or a buffer."""
+    node = Node(table.LEAF, (), shape, dtype)
+    node.resolve(value)
+    return node
+
+
+def elementwise(name: str, *operands: Operand) -> Node:
+    """A row of the op table applied to nodes and Python numbers, which are weak.
+
+    Raises:
+        DTypeError: The dtypes do not promote, or the operation does not take them.
+        ShapeError: The shapes do not broadcast.
+    """
+    op = table.TABLE[name]
+    target, result = _dtypes(op, operands)
+    nodes = tuple(
+        cast(operand, want) if isinstance(operand, Node) else constant(operand, want)
+        for operand, want in zip(operands, target, strict=True)
+    )
+    first = nodes[0].shape
+    shape = first if all(n.shape == first for n in nodes) else shapes.broadcast([n.shape for n in nodes], name)
+    return Node(op, nodes, shape, result)
+
+
+def _dtypes(op: Op, operands: Sequence[Operand]) -> tuple[list[DType], DType]:
+    """What each operand is cast to, and the dtype of the result."""
+    if op.rule == "logical":
+        return [dtypes.bool_] * len(operands), dtypes.bool_
+    numbers = operands[1:] if op.rule == "where" else operands
+    meeting = promotion(numbers, op.name)
+    if op.rule == "where":
+        return [dtypes.bool_, meeting, meeting], meeting
+    if meeting.kind[0] not in op.kinds:
+        allowed = ", ".join(d.name for d in dtypes.ALL if d.kind[0] in op.kinds)
+        raise DTypeError(f"{op.name}: {meeting.name}: takes {allowed}; cast with astype")
+    if op.rule == "float" and meeting.kind != "float":
+        meeting = dtypes.FLOAT
+    return [meeting] * len(operands), dtypes.bool_ if op.rule == "bool" else meeting
+
+
+def promotion(operands: Sequence[Operand], operation: str) -> DType:
+    """The dtype in which nodes and weak Python numbers meet."""
+    meeting: DType | None = None
+    for operand in operands:
+        if isinstance(operand, Node):
+            meeting = operand.dtype if meeting is None else dtypes.promote(meeting, operand.dtype, operation)
+    for operand in operands:
+        if not isinstance(operand, Node):
+            meeting = (
+                dtypes.scalar_dtype(operand)
+                if meeting is None
+                else dtypes.promote_scalar(meeting, operand, operation)
+            )
+    assert meeting is not None
+    return meeting
+
+
+def cast(node: Node, dtype: DType) -> Node:
+    """``node`` in another dtype; itself where it has that dtype."""
+    if node.dtype is dtype:
+        return node
+    if node.op is table.CONSTANT and node.attrs is not None and not node.is_done:
+        value = node.attrs["value"]
+        if dtype.kind == "bool":
+            return constant(bool(value), dtype, node.shape)
+        if dtype.kind == "float":
+            return constant(float(value), dtype, node.shape)
+        if isinstance(value, int):
+            low, high = dtype.range
+            if low <= value <= high:
+                return constant(int(value), dtype, node.shape)
+    return Node(table.CAST, (node,), node.shape, dtype)
+
+
+def view_of(node: Node) -> tuple[Node, View]:
+    """The node that owns the elements, and how ``node`` lies in it."""
+    if node.op is table.VIEW and not node.is_done:
+        assert node.attrs is not None
+        return node.inputs[0], node.attrs["view"]
+    return node, View.contiguous(node.shape)
+
+
+def view(node: Node, how: View) -> Node:
+    """Elements of ``node``'s owner, walked as ``how`` says; ``how`` is relative to that owner."""
+    owner, _ = view_of(node)
+    if owner.op is table.CONSTANT and not owner.is_done and owner.attrs is not None:
+        return constant(owner.attrs["value"], owner.dtype, how.shape)
+    return Node(table.VIEW, (owner,), how.shape, node.dtype, {"view": how})
+
+
+def broadcast_to(node: Node, shape: Shape, operation: str = "broadcast_to") -> Node:
+    """``node`` repeated along new and size-1 axes, as a view."""
+    if node.shape == shape:
+        return node
+    return view(node, view_of(node)[1].broadcast_to(shape, operation))
+
+
+def permute(node: Node, axes: Sequence[int]) -> Node:
+    """``node`` with its axes in another order, as a view."""
+    return view(node, view_of(node)[1].permute(axes))
+
+
+def reshape(node: Node, shape: Shape) -> Node:
+    """``node`` in another shape of as many elements: a view, or a view of a copy where strides cannot say it."""
+    if node.shape == shape:
+        return node
+    how = view_of(node)[1].reshape(shape)
+    if how is None:
+        node = Node(table.COPY, (node,), node.shape, node.dtype)
+        how = View.contiguous(shape)
+    return view(node, how)
+
+
+def copy(node: Node) -> Node:
+    """The same value in memory of its own."""
+    return Node(table.COPY, (node,), node.shape, node.dtype)
+
+
+_ACCUMULATES = {"bool": dtypes.int32, "uint8": dtypes.uint32}  # in what sums and products of small dtypes are made
+
+
+def reduction(name: str, node: Node, axis: int | Sequence[int] | None, *, keepdims: bool) -> Node:
+    """A reduction of the op table, over the axes that ``axis`` names, in the dtype that it gives.
+
+    Raises:
+        AxisError: There is no such axis.
+        UsageError: A max or min of no elements.
+    """
+    axes = shapes.axis_indices(axis, len(node.shape), name)
+    if name in {"sum", "prod"}:
+        dtype = _ACCUMULATES.get(node.dtype.name, node.dtype)
+    elif name == "mean":
+        dtype = dtypes.FLOAT
+    elif name in {"any", "all"}:
+        dtype = dtypes.bool_
+    else:
+        dtype = node.dtype
+    return reduce(name, cast(node, dtype), axes, keepdims=keepdims)
+
+
+def reduce(name: str, node: Node, axes: tuple[int, ...], *, keepdims: bool) -> Node:
+    """A reduction of ``node`` over ``axes``, in its own dtype.
+
+    Raises:
+        UsageError: A max or min of no elements.
+    """
+    dtype = node.dtype
+    kept = tuple(size for axis, size in enumerate(node.shape) if axis not in axes)
+    shape = tuple(1 if axis in axes else size for axis, size in enumerate(node.shape)) if keepdims else kept
+    count = prod(node.shape[axis] for axis in axes)
+    if count == 0:
+        if name in {"max", "min"}:
+            raise UsageError(f"{name}: shape {node.shape}, axes {axes}: no elements to choose from")
+        empty: Scalar = {"sum": 0, "prod": 1, "any": False, "all": True, "mean": float("nan")}[name]
+        return constant(float(empty) if dtype.kind == "float" else empty, dtype, shape)
+    attrs: dict[str, Any] = {"axes": axes, "count": count}
+    return Node(table.TABLE[name], (node,), shape, dtype, attrs)
+
+
+def matmul(first: Node, second: Node) -> Node:
+    """The matrix product; vectors and batches as in the Array API.
+
+    Raises:
+        ShapeError: The inner sizes differ, the batches do not broadcast, or an operand is 0-d.
+        DTypeError: The dtypes do not promote, or are bool.
+    """
+    for operand in (first, second):
+        if not operand.shape:
+            raise ShapeError("matmul: a 0-d array: needs at least one axis; multiply with *")
+    dtype = promotion((first, second), "matmul")
+    if dtype.kind[0] not in table.MATMUL.kinds:
+        raise DTypeError(f"matmul: {dtype.name}: takes numbers; cast with astype")
+    if dtype.is_packed:  # no kernel writes a byte of a word that others write
+        wide = (cast(first, dtypes.uint32), cast(second, dtypes.uint32))
+        return cast(matmul(*wide), dtype)
+    left = reshape(first, (1, *first.shape)) if len(first.shape) == 1 else first
+    right = reshape(second, (*second.shape, 1)) if len(second.shape) == 1 else second
+    (m, k), (k2, n) = left.shape[-2:], right.shape[-2:]
+    if k != k2:
+        raise ShapeError(f"matmul: shapes {first.shape} and {second.shape}: inner sizes {k} and {k2} differ")
+    batch = shapes.broadcast((left.shape[:-2], right.shape[:-2]), "matmul")
+    shape = (*batch, m, n)
+    if k == 0 or prod(shape) == 0:
+        product = constant(0.0 if dtype.kind == "float" else 0, dtype, shape)
+    else:
+        product = Node(table.MATMUL, (cast(left, dtype), cast(right, dtype)), shape, dtype)
+    drop = [len(shape) - 2] * (len(first.shape) == 1) + [len(shape) - 1] * (len(second.shape) == 1)
+    if drop:
+        return reshape(product, tuple(size for axis, size in enumerate(shape) if axis not in drop))
+    return product

@@ -1,0 +1,153 @@
+"""One value of the expression graph."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import CodeType, FrameType
+
+    from aiogpu.dtypes import DType
+    from aiogpu.graph.table import Op
+    from aiogpu.shapes import Shape
+
+
+class Origin(NamedTuple):
+    """The user's line that made a node."""
+
+    code: CodeType
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.code.co_filename}:{self.line}"
+
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def caller() -> Origin | None:
+    """The innermost frame outside of this package."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - inspect.stack() costs 1000 times as much
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name != _PACKAGE and not name.startswith("aiogpu."):
+            return Origin(frame.f_code, frame.f_lineno)
+        frame = frame.f_back
+    return None
+
+
+# Freeing a chain of about 3000 linked objects overflows the C stack of Pyodide, beyond recovery.
+# So a dying node does not free its inputs: it hands them to this worklist, and the outermost
+# finaliser empties it.
+_orphans: deque[tuple[Node, ...]] = deque()
+_unlinking = False
+
+
+class Node:
+    """An operation on other nodes, and, once computed, its value.
+
+    Attributes:
+        op: The row of the op table.
+        inputs: The operands; emptied when the value is there or has failed.
+        shape: Its shape.
+        dtype: Its dtype.
+        attrs: Plain data that the operation needs beside its inputs.
+        depth: Length of the longest chain of uncomputed nodes below, this one included.
+        value: Where the value is: a buffer of the run half, or host data; None while uncomputed.
+        error: Why there will be no value.
+        holders: How many live arrays show this node.
+        origin: The user's line that made it.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "attrs",
+        "depth",
+        "dtype",
+        "error",
+        "holders",
+        "inputs",
+        "op",
+        "origin",
+        "shape",
+        "value",
+    )
+
+    def __init__(
+        self,
+        op: Op,
+        inputs: tuple[Node, ...],
+        shape: Shape,
+        dtype: DType,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.shape = shape
+        self.dtype = dtype
+        self.attrs = attrs
+        self.value: Any = None
+        self.error: BaseException | None = None
+        self.holders = 0
+        depth = 0
+        for node in inputs:
+            if node.depth > depth:
+                depth = node.depth
+        self.depth = depth + 1
+        self.origin = caller()
+
+    @property
+    def nelems(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the elements in bytes, without padding."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the value is there, or known to have failed."""
+        return self.value is not None or self.error is not None
+
+    def resolve(self, value: object) -> None:
+        """Set the value and let go of the sources."""
+        self.value = value
+        self._unlink()
+
+    def fail(self, error: BaseException) -> None:
+        """Record why there is no value, and let go of the sources."""
+        if self.error is None:
+            self.error = error
+        self.value = None
+        self._unlink()
+
+    def _unlink(self) -> None:
+        inputs, self.inputs = self.inputs, ()
+        self.depth = 0
+        if inputs:
+            _release(inputs)
+
+    def __del__(self) -> None:
+        if self.inputs:
+            inputs, self.inputs = self.inputs, ()
+            _release(inputs)
+
+
+def _release(inputs: tuple[Node, ...]) -> None:
+    global _unlinking  # noqa: PLW0603 - the worklist belongs to the interpreter's stack, not to a runtime
+    _orphans.append(inputs)
+    del inputs
+    if _unlinking:
+        return
+    _unlinking = True
+    try:
+        while _orphans:
+            _orphans.popleft()
+    finally:
+        _unlinking = False

@@ -1,0 +1,153 @@
+"""The op table: one row an operation.
+
+An elementwise row carries its WGSL by compute type (``f32``, ``i32``, ``u32``, ``bool``; ``*`` for
+all others), with ``{0}``, ``{1}``, ``{2}`` for the operands. Names that begin with ``ag_`` are
+functions of `aiogpu.kernels.numerics`. Adding an elementwise function is adding a row here and a
+public function in `aiogpu.ops.elementwise`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Family = Literal["leaf", "constant", "iota", "view", "elementwise", "update", "reduce", "matmul", "user", "pick"]
+
+# How the dtype of the result and the dtype of computing follow from the operands:
+#   same       they promote, and so is the result
+#   bool       they promote, the result is bool
+#   float      they promote, integers and bools become float32
+#   test       no promotion beyond float32's: the result is bool (isnan and its kin)
+#   logical    every operand is taken as bool, the result is bool
+#   where      the second and third promote; the first is bool
+#   cast       one operand, the result's dtype is given
+DTypeRule = Literal["same", "bool", "float", "logical", "where", "cast", "none"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """A row: what an operation is called, how many operands it has, what it makes of their dtypes."""
+
+    name: str
+    family: Family
+    arity: int = 0
+    rule: DTypeRule = "none"
+    kinds: str = "buif"  # first letters of the kinds it takes: bool, uint, int, float
+    wgsl: Mapping[str, str] = field(default_factory=dict)
+
+
+TABLE: Final[dict[str, Op]] = {}
+
+
+def _row(
+    name: str,
+    family: Family,
+    arity: int = 0,
+    rule: DTypeRule = "none",
+    kinds: str = "buif",
+    wgsl: Mapping[str, str] | None = None,
+) -> Op:
+    op = TABLE[name] = Op(name, family, arity, rule, kinds, wgsl or {})
+    return op
+
+
+LEAF: Final = _row("array", "leaf")
+CONSTANT: Final = _row("full", "constant")
+IOTA: Final = _row("arange", "iota")
+VIEW: Final = _row("view", "view", 1)
+CAST: Final = _row("astype", "elementwise", 1, "cast")
+COPY: Final = _row("copy", "elementwise", 1, "same", wgsl={"*": "{0}"})
+UPDATE: Final = _row("setitem", "update", 2)
+MATMUL: Final = _row("matmul", "matmul", 2, "same", "uif")
+USER: Final = _row("wgsl", "user")
+PICK: Final = _row("pick", "pick", 1)  # one of the outputs of a user's kernel
+
+
+def _unary(name: str, rule: DTypeRule, kinds: str, **wgsl: str) -> None:
+    _row(name, "elementwise", 1, rule, kinds, {("*" if key == "rest" else key): text for key, text in wgsl.items()})
+
+
+def _binary(name: str, rule: DTypeRule, kinds: str, **wgsl: str) -> None:
+    _row(name, "elementwise", 2, rule, kinds, {("*" if key == "rest" else key): text for key, text in wgsl.items()})
+
+
+# Arithmetic. WGSL integer arithmetic wraps, as NumPy's does.
+_binary("add", "same", "uif", rest="({0} + {1})")
+_binary("subtract", "same", "uif", rest="({0} - {1})")
+_binary("multiply", "same", "uif", rest="({0} * {1})")
+_binary("divide", "float", "buif", f32="ag_div_f32({0}, {1})")
+_binary(
+    "floor_divide",
+    "same",
+    "uif",
+    f32="ag_floordiv_f32({0}, {1})",
+    i32="ag_floordiv_i32({0}, {1})",
+    u32="ag_floordiv_u32({0}, {1})",
+)
+_binary(
+    "remainder", "same", "uif", f32="ag_mod_f32({0}, {1})", i32="ag_mod_i32({0}, {1})", u32="ag_mod_u32({0}, {1})"
+)
+_binary("pow", "same", "uif", f32="ag_pow_f32({0}, {1})", i32="ag_pow_i32({0}, {1})", u32="ag_pow_u32({0}, {1})")
+_binary(
+    "maximum", "same", "buif", f32="ag_max_f32({0}, {1})", bool="({0} || {1})", rest="max({0}, {1})"
+)
+_binary(
+    "minimum", "same", "buif", f32="ag_min_f32({0}, {1})", bool="({0} && {1})", rest="min({0}, {1})"
+)
+_binary("atan2", "float", "uif", f32="ag_atan2({0}, {1})")
+_binary("hypot", "float", "uif", f32="ag_hypot({0}, {1})")
+_unary("negative", "same", "uif", u32="(0u - {0})", rest="(-{0})")
+_unary("positive", "same", "uif", rest="{0}")
+_unary("abs", "same", "uif", u32="{0}", rest="abs({0})")
+_unary("sign", "same", "uif", f32="ag_sign_f32({0})", i32="ag_sign_i32({0})", u32="min({0}, 1u)")
+_unary("square", "same", "uif", rest="({0} * {0})")
+_unary("reciprocal", "float", "uif", f32="ag_reciprocal({0})")
+
+# Comparisons.
+_binary("equal", "bool", "buif", rest="({0} == {1})")
+_binary("not_equal", "bool", "buif", rest="({0} != {1})")
+_binary("less", "bool", "buif", rest="({0} < {1})", bool="(!{0} && {1})")
+_binary("less_equal", "bool", "buif", rest="({0} <= {1})", bool="(!{0} || {1})")
+_binary("greater", "bool", "buif", rest="({0} > {1})", bool="({0} && !{1})")
+_binary("greater_equal", "bool", "buif", rest="({0} >= {1})", bool="({0} || !{1})")
+
+# Bits and truth.
+_binary("bitwise_and", "same", "bui", bool="({0} && {1})", rest="({0} & {1})")
+_binary("bitwise_or", "same", "bui", bool="({0} || {1})", rest="({0} | {1})")
+_binary("bitwise_xor", "same", "bui", bool="({0} != {1})", rest="({0} ^ {1})")
+_binary("bitwise_left_shift", "same", "ui", i32="ag_shl_i32({0}, {1})", u32="ag_shl_u32({0}, {1})")
+_binary("bitwise_right_shift", "same", "ui", i32="ag_shr_i32({0}, {1})", u32="ag_shr_u32({0}, {1})")
+_unary("bitwise_invert", "same", "bui", bool="(!{0})", rest="(~{0})")
+_binary("logical_and", "logical", "buif", bool="({0} && {1})")
+_binary("logical_or", "logical", "buif", bool="({0} || {1})")
+_binary("logical_xor", "logical", "buif", bool="({0} != {1})")
+_unary("logical_not", "logical", "buif", bool="(!{0})")
+_unary("isnan", "bool", "buif", f32="ag_isnan({0})", rest="false")
+_unary("isinf", "bool", "buif", f32="ag_isinf({0})", rest="false")
+_unary("isfinite", "bool", "buif", f32="ag_isfinite({0})", rest="true")
+_unary("signbit", "bool", "f", f32="ag_signbit({0})")
+
+# Rounding: integers stay as they are.
+for _name in ("floor", "ceil", "trunc", "round"):
+    _unary(_name, "same", "uif", f32=f"ag_{_name}({{0}})", rest="{0}")
+
+# Elementary functions: floating-point, by the range reductions and polynomials of kernels/numerics.
+for _name in (
+    "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",
+):  # fmt: skip
+    _unary(_name, "float", "uif", f32=f"ag_{_name}({{0}})")
+
+_row("where", "elementwise", 3, "where", "buif", {"*": "select({2}, {1}, {0})"})
+
+# Reductions: see kernels/reduce.py for what each does.
+_row("sum", "reduce", 1, kinds="buif")
+_row("mean", "reduce", 1, kinds="buif")
+_row("max", "reduce", 1, kinds="buif")
+_row("min", "reduce", 1, kinds="buif")
+_row("prod", "reduce", 1, kinds="buif")
+_row("any", "reduce", 1, kinds="buif")
+_row("all", "reduce", 1, kinds="buif")

@@ -1,0 +1,203 @@
+"""Values of the host: what arrays are made of, and what reads give back."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from array import array
+from importlib.util import find_spec
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+from aiogpu import dtypes, shapes
+from aiogpu.dtypes import DType
+from aiogpu.errors import DTypeError, IntegerOverflowError, ShapeError, UsageError
+from aiogpu.gpu import browser
+from aiogpu.runtime.transfer import HostData
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from aiogpu.shapes import Shape
+
+# What the buffer protocol calls the elements, and what they become here.
+_FORMATS: Final = {
+    "?": dtypes.bool_,
+    "b": dtypes.int32, "B": dtypes.uint8, "c": dtypes.uint8,
+    "h": dtypes.int32, "H": dtypes.int32,
+    "i": dtypes.int32, "I": dtypes.uint32, "l": dtypes.int32, "L": dtypes.uint32,
+    "q": dtypes.int32, "Q": dtypes.uint32, "n": dtypes.int32, "N": dtypes.uint32,
+    "e": dtypes.float32, "f": dtypes.float32, "d": dtypes.float32,
+}  # fmt: skip
+
+
+def capture(given: object, dtype: DType | None, operation: str) -> tuple[HostData, Shape, DType]:
+    """A private copy of ``given`` as host data, with its shape and dtype.
+
+    Raises:
+        UsageError: Nothing that an array can be made of.
+        ShapeError: Nested lists of uneven lengths, or more than 8 axes.
+        DTypeError: Elements of a dtype that has no counterpart here.
+        IntegerOverflowError: An integer that the dtype cannot hold; the message names it.
+    """
+    if (found := browser.capture(given)) is not None:
+        data, name, nelems = found
+        native = dtypes.BY_NAME[name]
+        if dtype in {None, native}:
+            return HostData(data, nelems * native.itemsize), (nelems,), native
+        given = data.to_memoryview()
+    if isinstance(given, (bool, int, float, list, tuple)):
+        return _from_numbers(given, dtype, operation)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(given, (numpy.ndarray, numpy.generic)):
+        return _from_numpy(numpy.asarray(given), dtype, operation)
+    try:
+        view = memoryview(given)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(
+            f"{operation}: {type(given).__name__}: takes numbers, nested lists, anything with the buffer protocol, JS typed arrays"
+        ) from None
+    return _from_view(view, dtype, operation)
+
+
+def _from_numpy(values: Any, dtype: DType | None, operation: str) -> tuple[HostData, Shape, DType]:  # noqa: ANN401 - numpy.ndarray
+    shape = shapes.check(values.shape, operation)
+    kind = values.dtype.kind
+    native = dtypes.BY_NAME.get(values.dtype.name)
+    if native is None:
+        native = {"f": dtypes.float32, "i": dtypes.int32, "u": dtypes.uint32}.get(kind)
+    if native is None:
+        raise DTypeError(f"{operation}: dtype {values.dtype}: not available; there are {', '.join(dtypes.BY_NAME)}")
+    wanted = dtype or native
+    if wanted.kind in {"int", "uint"} and kind in "iu" and values.size:
+        for value in (int(values.min()), int(values.max())):
+            _check_data(value, wanted, str(values.dtype), operation)
+    numpy = sys.modules["numpy"]
+    if wanted.kind in {"int", "uint"} and kind == "f":
+        values = _truncate(numpy, values, wanted)
+    with numpy.errstate(all="ignore"):
+        copied = numpy.array(values, dtype=f"={wanted.format}", order="C", copy=True)
+    # A zero-size array has no buffer to speak of.
+    data = memoryview(copied.reshape(-1).view("u1")) if copied.size else memoryview(b"")
+    return HostData(data, copied.nbytes), shape, wanted
+
+
+def _truncate(numpy: Any, values: Any, wanted: DType) -> Any:  # noqa: ANN401 - NumPy and its arrays
+    """Floats to integers as the GPU does it: truncate, saturate at the ends, NaN gives 0."""
+    low, high = wanted.range
+    return numpy.clip(numpy.nan_to_num(numpy.trunc(values.astype("f8")), nan=0.0), low, high)
+
+
+def _check_data(value: int, dtype: DType, given: str, operation: str) -> None:
+    low, high = dtype.range
+    if not low <= value <= high:
+        raise IntegerOverflowError(f"{operation}: {given} data: {value} does not fit {dtype.name}, {low} to {high}")
+
+
+def _from_view(view: memoryview, dtype: DType | None, operation: str) -> tuple[HostData, Shape, DType]:
+    order = view.format[0] if view.format[:1] in {"<", ">", "=", "@", "!"} else ""
+    form = view.format.removeprefix(order)
+    native = _FORMATS.get(form)
+    if native is None:
+        raise DTypeError(f"{operation}: buffer format {view.format!r}: no dtype for it")
+    shape = shapes.check(view.shape or (), operation)
+    if form == native.format and dtype in {None, native} and order in {"", "<", "=", "@"}:
+        data = view.tobytes(order="C")
+        return HostData(data, len(data)), shape, native
+    data = view.tobytes(order="C")
+    wide = order if order in {">", "!"} else "<"
+    values = [number for (number,) in struct.iter_unpack(f"{wide if order else ''}{form}", data)]
+    return _pack(values, shape, dtype or native, form, operation)
+
+
+def _from_numbers(given: object, dtype: DType | None, operation: str) -> tuple[HostData, Shape, DType]:
+    shape, values = _flatten(given, operation)
+    if dtype is None:
+        if values and all(isinstance(value, bool) for value in values):
+            dtype = dtypes.bool_
+        elif values and all(isinstance(value, int) for value in values):
+            dtype = dtypes.INT
+        else:
+            dtype = dtypes.FLOAT
+    return _pack(values, shapes.check(shape, operation), dtype, "Python", operation)
+
+
+def _flatten(given: object, operation: str) -> tuple[Shape, list[Any]]:
+    """Shape and elements of nested lists, level by level."""
+    shape: list[int] = []
+    level: Sequence[Any] = [given]
+    while any(isinstance(item, (list, tuple)) for item in level):
+        lengths = {len(item) if isinstance(item, (list, tuple)) else -1 for item in level}
+        if len(lengths) != 1:
+            raise ShapeError(f"{operation}: nested lists: uneven lengths at axis {len(shape)}")
+        shape.append(lengths.pop())
+        level = [inner for item in level for inner in item]
+    if not level and not shape:
+        shape = [0]
+    for item in level:
+        if not isinstance(item, (bool, int, float)):
+            raise UsageError(f"{operation}: {type(item).__name__} in a list: takes Python numbers")
+    return tuple(shape), list(level)
+
+
+def _pack(
+    values: list[Any], shape: Shape, dtype: DType, given: str, operation: str
+) -> tuple[HostData, Shape, DType]:
+    convert: Callable[[Any], Any]
+    if dtype.kind == "bool":
+        convert = bool
+    elif dtype.kind == "float":
+        convert = _single
+    else:
+        low, high = dtype.range
+
+        def convert(value: Any) -> int:  # noqa: ANN401 - a Python number
+            if isinstance(value, float):
+                return 0 if value != value else int(max(low, min(high, value)))
+            _check_data(int(value), dtype, given, operation)
+            return int(value)
+
+    code = "B" if dtype.kind == "bool" else dtype.format
+    data = array(code, [convert(value) for value in values]).tobytes()
+    assert len(data) == prod(shape) * dtype.itemsize
+    return HostData(data, len(data)), shape, dtype
+
+
+def _single(value: float) -> float:
+    """A double that ``array("f")`` takes: beyond float32 it becomes infinite."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def as_numpy(data: memoryview, shape: Shape, dtype: DType) -> Any:  # noqa: ANN401 - numpy.ndarray
+    """Bytes as a NumPy array that owns them."""
+    try:
+        import numpy  # noqa: PLC0415, ICN001 - optional
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("numpy(): NumPy is not installed; use `await x.data()` or `await x.tolist()`") from error
+    return numpy.frombuffer(data, dtype=dtype.name).reshape(shape)
+
+
+def as_memoryview(data: memoryview, shape: Shape, dtype: DType) -> memoryview:
+    """Bytes as a memoryview of elements; flat where a size is 0, which memoryview refuses in a shape."""
+    flat = data.cast(dtype.format)
+    return flat.cast("B").cast(dtype.format, shape) if len(shape) > 1 and 0 not in shape else flat
+
+
+def as_list(data: memoryview, shape: Shape, dtype: DType) -> Any:  # noqa: ANN401 - nested lists
+    """Bytes as nested lists of Python numbers; a number for shape ()."""
+    values: list[Any] = data.cast(dtype.format).tolist()
+    if not shape:
+        return values[0]
+    for axis in range(len(shape) - 1, 0, -1):
+        size = shape[axis]
+        count = prod(shape[:axis])
+        values = [values[i * size : (i + 1) * size] for i in range(count)]
+    return values
+
+
+def has_numpy() -> bool:
+    """Whether NumPy can be imported."""
+    return "numpy" in sys.modules or find_spec("numpy") is not None

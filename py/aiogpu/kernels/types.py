@@ -1,0 +1,69 @@
+"""How dtypes look in WGSL: in storage, in registers, and on the way between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiogpu import dtypes
+
+if TYPE_CHECKING:
+    from aiogpu.dtypes import DType
+
+
+def storage(dtype: DType) -> str:
+    """The WGSL element type of a buffer of ``dtype``; packed dtypes lie in words."""
+    return "u32" if dtype.is_packed else dtype.compute
+
+
+def load(buffer: str, index: str, dtype: DType) -> str:
+    """The value of element ``index``, in the compute type."""
+    if not dtype.is_packed:
+        return f"{buffer}[{index}]"
+    bits = 8 * dtype.itemsize
+    lane = f"({index} & {dtype.lanes - 1}u) * {bits}u"
+    return unpack(f"extractBits({buffer}[({index}) / {dtype.lanes}u], {lane}, {bits}u)", dtype)
+
+
+def unpack(bits: str, dtype: DType) -> str:
+    """The value of an element's bits, given as a u32."""
+    return f"({bits} != 0u)" if dtype is dtypes.bool_ else bits
+
+
+def pack(value: str, dtype: DType) -> str:
+    """The bits, as a u32, of a value in the compute type."""
+    if dtype is dtypes.bool_:
+        return f"select(0u, 1u, {value})"
+    return f"({value} & {hex((1 << 8 * dtype.itemsize) - 1)}u)"
+
+
+def narrow(value: str, dtype: DType) -> str:
+    """A computed value wrapped to the width of ``dtype``, where that is under 32 bits."""
+    return f"({value} & {hex(dtype.range[1])}u)" if dtype.is_packed and dtype.kind == "uint" else value
+
+
+_FROM_F32 = {"int32": "ag_f32_to_i32", "uint32": "ag_f32_to_u32", "uint8": "ag_f32_to_u8"}
+
+
+def cast(value: str, given: DType, wanted: DType) -> str:
+    """A value of one dtype in another: floats truncate and saturate, integers wrap, NaN gives 0."""
+    if given is wanted:
+        return value
+    if wanted is dtypes.bool_:
+        return f"({value} != {zero(given)})"
+    if given is dtypes.bool_:
+        return f"select({zero(wanted)}, {one(wanted)}, {value})"
+    if given.kind == "float":
+        return f"{_FROM_F32[wanted.name]}({value})"
+    if wanted.kind == "float":
+        return f"f32({value})"
+    return narrow(f"{wanted.compute}({value})" if given.compute != wanted.compute else value, wanted)
+
+
+def zero(dtype: DType) -> str:
+    """The literal 0 of the compute type."""
+    return {"f32": "0.0", "i32": "0", "u32": "0u", "bool": "false"}[dtype.compute]
+
+
+def one(dtype: DType) -> str:
+    """The literal 1 of the compute type."""
+    return {"f32": "1.0", "i32": "1", "u32": "1u", "bool": "true"}[dtype.compute]

@@ -1,0 +1,126 @@
+"""Kernels that a user wrote in WGSL: what their text declares, and their launches."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from aiogpu import dtypes
+from aiogpu.errors import KernelError, LimitError
+from aiogpu.program import Launch, Program
+
+if TYPE_CHECKING:
+    from aiogpu.dtypes import DType
+    from aiogpu.kernels.writer import TextCache
+    from aiogpu.limits import Limits
+    from aiogpu.schedule.step import Step
+
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_BINDING: Final = re.compile(
+    r"@group\s*\(\s*(\d+)\s*\)\s*@binding\s*\(\s*(\d+)\s*\)\s*"
+    r"var\s*<\s*(\w+)\s*(?:,\s*(\w+)\s*)?>\s*(\w+)\s*:\s*([^;]+);"
+)
+_ELEMENT: Final = re.compile(r"array\s*<\s*(?:vec[234]\s*<\s*(\w+)\s*>|vec[234](\w)|atomic\s*<\s*(\w+)\s*>|(\w+))")
+_ENTRY: Final = re.compile(r"@compute\b(.*?)\bfn\s+(\w+)", re.DOTALL)
+_WORKGROUP: Final = re.compile(r"@workgroup_size\s*\(([^)]*)\)")
+_OVERRIDE: Final = re.compile(r"\boverride\s+(\w+)")
+_SHORT: Final = {"f": "f32", "i": "i32", "u": "u32"}
+_DTYPES: Final = {"f32": dtypes.float32, "i32": dtypes.int32, "u32": dtypes.uint32}
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A storage binding that the text declares."""
+
+    name: str
+    dtype: DType
+    is_written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a WGSL text declares: its bindings in order, entry point, workgroup and overrides."""
+
+    bindings: tuple[Binding, ...]
+    entry: str
+    workgroup: tuple[int, int, int]
+    overrides: frozenset[str]
+
+
+def declared(source: str, name: str) -> Declared:
+    """Read the declarations of a kernel's text.
+
+    Raises:
+        KernelError: There is no entry point, or a binding that we cannot fill; the message says which.
+    """
+    text = _COMMENT.sub(" ", source)
+    entry = _ENTRY.search(text)
+    if entry is None:
+        raise KernelError(f"wgsl: {name}: no @compute entry point")
+    found: dict[int, Binding] = {}
+    for group, at, space, access, variable, kind in _BINDING.findall(text):
+        if group != "0" or space != "storage":
+            raise KernelError(f"wgsl: {name}: {variable}: only storage buffers in @group(0) can be bound")
+        element = _ELEMENT.match(kind.strip())
+        scalar = next((g for g in element.groups() if g), "") if element else ""
+        dtype = _DTYPES.get(_SHORT.get(scalar, scalar))
+        if dtype is None:
+            raise KernelError(f"wgsl: {name}: {variable}: {kind.strip()}: must be an array of f32, i32 or u32")
+        found[int(at)] = Binding(variable, dtype, access == "read_write")
+    if sorted(found) != list(range(len(found))) or not found:
+        raise KernelError(f"wgsl: {name}: bindings {sorted(found)}: must be numbered from 0 without gaps")
+    return Declared(
+        tuple(found[at] for at in sorted(found)),
+        entry[2],
+        _workgroup(entry[1], name),
+        frozenset(_OVERRIDE.findall(text)),
+    )
+
+
+def _workgroup(attributes: str, name: str) -> tuple[int, int, int]:
+    match = _WORKGROUP.search(attributes)
+    sizes = [size.strip().rstrip("ui") for size in match[1].split(",") if size.strip()] if match else []
+    if not sizes or not all(size.isdigit() for size in sizes):
+        raise KernelError(f"wgsl: {name}: @workgroup_size must be one to three literal numbers")
+    x, y, z = [int(size) for size in sizes] + [1] * (3 - len(sizes))
+    return x, y, z
+
+
+def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: ARG001 - the families' common form
+    """The launch of a user's kernel."""
+    attrs = step.node.attrs
+    assert attrs is not None
+    source: str = attrs["source"]
+    facts: Declared = attrs["declared"]
+    groups: tuple[int, int, int] = attrs["groups"]
+    name: str = attrs["name"]
+    if len(facts.bindings) > limits.max_storage_buffers:
+        raise LimitError(f"{name}: {len(facts.bindings)} bindings: this device allows {limits.max_storage_buffers}")
+    x, y, z = facts.workgroup
+    if x * y * z > limits.max_invocations:
+        raise LimitError(f"{name}: a workgroup of {x * y * z}: this device allows {limits.max_invocations}")
+    if max(groups) > limits.max_groups:
+        raise LimitError(f"{name}: {groups} workgroups: this device allows {limits.max_groups} along an axis")
+    slots: list[int] = []
+    operands = iter(step.slots)
+    results = iter(range(len(step.inputs), len(step.inputs) + len(facts.bindings)))
+    for binding in facts.bindings:
+        slots.append(next(results) if binding.is_written else next(operands))
+    return Program(
+        (
+            Launch(
+                wgsl=source,
+                label=name,
+                bindings=tuple(slots),
+                writes=sum(binding.is_written << at for at, binding in enumerate(facts.bindings)),
+                params=(),
+                param_space="none",
+                groups=groups,
+                cost=64 * x * y * z,
+                constants=attrs["constants"],
+                entry=facts.entry,
+                is_checked=False,
+            ),
+        )
+    )

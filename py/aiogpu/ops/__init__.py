@@ -1,0 +1,1 @@
+"""The public functions, by category of the Array API standard."""

@@ -1,0 +1,155 @@
+"""Creation functions of the Array API standard, and `array`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiogpu import dtypes, shapes
+from aiogpu.array import Array, as_node
+from aiogpu.errors import DTypeError, UsageError
+from aiogpu.graph import build, table
+from aiogpu.graph.node import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiogpu.dtypes import DType, Scalar
+
+
+def _dtype(dtype: object, operation: str) -> DType | None:
+    return None if dtype is None else dtypes.as_dtype(dtype, operation)
+
+
+def array(obj: object, /, dtype: object = None) -> Array:
+    """A new array of a copy of ``obj``.
+
+    Args:
+        obj: A Python number, nested lists, anything with the buffer protocol (NumPy arrays), a JS
+            typed array, or an array.
+        dtype: The dtype; that of ``obj`` by default. float64 data becomes float32; int64 data
+            becomes int32 when every value fits.
+
+    Raises:
+        IntegerOverflowError: An integer does not fit; the message names it and the dtype.
+        DTypeError: There is no such dtype here.
+        ShapeError: Nested lists are uneven, or there are more than 8 axes.
+        UsageError: Nothing that an array can be made of.
+    """
+    return Array(as_node(obj, _dtype(dtype, "array"), "array"))
+
+
+def asarray(obj: object, /, *, dtype: object = None, copy: bool | None = None) -> Array:
+    """The same as `array`, as the standard spells it. Host data is always copied.
+
+    Raises:
+        UsageError: ``copy=False`` with host data.
+        IntegerOverflowError: An integer does not fit.
+        DTypeError: There is no such dtype here.
+    """
+    if copy is False and not isinstance(obj, Array):
+        raise UsageError("asarray: copy=False: host data must be copied to the GPU")
+    return Array(as_node(obj, _dtype(dtype, "asarray"), "asarray"))
+
+
+def full(shape: int | Sequence[int], fill_value: Scalar, *, dtype: object = None) -> Array:
+    """An array of one number; takes no memory before it is read or assigned to.
+
+    Args:
+        shape: Sizes of the axes.
+        fill_value: A Python number.
+        dtype: By default bool, int32 or float32, as the number is.
+
+    Raises:
+        IntegerOverflowError: The number does not fit the dtype.
+    """
+    wanted = _dtype(dtype, "full") or dtypes.scalar_dtype(fill_value)
+    if wanted.kind in {"int", "uint"} and isinstance(fill_value, float):
+        raise DTypeError(f"full: {fill_value!r}: a float in an {wanted.name} array")
+    return Array(build.constant(fill_value, wanted, shapes.check(shape, "full")))
+
+
+def zeros(shape: int | Sequence[int], *, dtype: object = None) -> Array:
+    """An array of zeros; float32 by default."""
+    return full(shape, 0, dtype=dtypes.FLOAT if dtype is None else dtype)
+
+
+def ones(shape: int | Sequence[int], *, dtype: object = None) -> Array:
+    """An array of ones; float32 by default."""
+    return full(shape, 1, dtype=dtypes.FLOAT if dtype is None else dtype)
+
+
+def empty(shape: int | Sequence[int], *, dtype: object = None) -> Array:
+    """An array whose values are not specified (zeros, as it happens); float32 by default."""
+    return zeros(shape, dtype=dtype)
+
+
+def full_like(x: Array, /, fill_value: Scalar, *, dtype: object = None) -> Array:
+    """`full` of the shape, and by default the dtype, of ``x``."""
+    return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype)
+
+
+def zeros_like(x: Array, /, *, dtype: object = None) -> Array:
+    """`zeros` of the shape, and by default the dtype, of ``x``."""
+    return full_like(x, 0, dtype=dtype)
+
+
+def ones_like(x: Array, /, *, dtype: object = None) -> Array:
+    """`ones` of the shape, and by default the dtype, of ``x``."""
+    return full_like(x, 1, dtype=dtype)
+
+
+def empty_like(x: Array, /, *, dtype: object = None) -> Array:
+    """`empty` of the shape, and by default the dtype, of ``x``."""
+    return full_like(x, 0, dtype=dtype)
+
+
+def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: object = None) -> Array:
+    """Numbers from ``start`` up to, not including, ``stop``; computed on the GPU.
+
+    Args:
+        start: First number; with ``stop`` left out, the end, and the first number is 0.
+        stop: The end.
+        step: Distance between numbers; not 0.
+        dtype: By default int32 when all three are integers, else float32.
+
+    Raises:
+        UsageError: ``step`` is 0.
+        IntegerOverflowError: A number does not fit the dtype.
+    """
+    first, last = (0, start) if stop is None else (start, stop)
+    if step == 0:
+        raise UsageError("arange: step 0: must not be zero")
+    wanted = _dtype(dtype, "arange")
+    if wanted is None:
+        wanted = dtypes.INT if all(isinstance(v, int) for v in (first, last, step)) else dtypes.FLOAT
+    count = max(0, -int(-(last - first) // step))
+    if wanted.kind in {"int", "uint"} and count:
+        for value in (first, first + (count - 1) * step):
+            dtypes.check_range(int(value), wanted, "arange")
+    return Array(Node(table.IOTA, (), (count,), wanted, {"start": first, "step": step}))
+
+
+def linspace(
+    start: float, stop: float, /, num: int, *, dtype: object = None, endpoint: bool = True
+) -> Array:
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, which is among them if ``endpoint``.
+
+    Raises:
+        UsageError: ``num`` is negative.
+    """
+    if num < 0:
+        raise UsageError(f"linspace: num {num}: must not be negative")
+    parts = num - 1 if endpoint else num
+    step = (stop - start) / parts if parts > 0 else 0.0
+    values = [start + at * step for at in range(num)]
+    if endpoint and num > 1:
+        values[-1] = stop
+    return array([float(value) for value in values], dtype=dtypes.FLOAT if dtype is None else dtype)
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: object = None) -> Array:
+    """A matrix with ones on the ``k``-th diagonal and zeros elsewhere; float32 by default."""
+    columns = n_rows if n_cols is None else n_cols
+    row = arange(n_rows).reshape(n_rows, 1)
+    column = arange(columns).reshape(1, columns)
+    return (column - row == k).astype(dtypes.FLOAT if dtype is None else dtype)

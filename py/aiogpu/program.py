@@ -1,0 +1,61 @@
+"""What the compile half hands to the run half: shaders, bindings, parameters, grids.
+
+A `Program` computes one step of a schedule by one launch or several. Its launches name buffers
+by slot: the inputs first, then the outputs, then the temporaries.
+
+Every launch that we render walks a linear range of workgroups. The first word of its parameters
+is ``grid_offset``, the number of the first workgroup: the run half may cut a launch into several
+dispatches (to keep submits short, or past 65535 workgroups) without rendering anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ParamSpace = Literal["none", "immediate", "uniform"]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One shader over a grid.
+
+    Attributes:
+        wgsl: The shader; also the key of its pipeline.
+        label: The operation's name, shown by errors and profiles.
+        bindings: The slot at each ``@binding`` of ``@group(0)``.
+        writes: A bit for each binding: set where the shader writes it.
+        params: The parameter block as 32-bit words; the first is ``grid_offset``. Empty for a
+            user's kernel, which has none.
+        param_space: Where the shader expects the block: immediate data, a uniform binding, or none.
+        groups: Workgroups: a number for linear launches, (x, y, z) for a user's kernel.
+        cost: Rough scalar operations of one workgroup; paces long launches.
+        constants: Values of ``override`` constants, by name.
+        entry: Name of the entry point.
+        is_checked: False for code that we did not write: it gets a submit of its own.
+    """
+
+    wgsl: str
+    label: str
+    bindings: tuple[int, ...]
+    writes: int
+    params: tuple[int, ...]
+    param_space: ParamSpace
+    groups: int | tuple[int, int, int]
+    cost: int = 0
+    constants: tuple[tuple[str, float], ...] = ()
+    entry: str = "main"
+    is_checked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The launches of one step, in order.
+
+    Attributes:
+        launches: What to run.
+        temporaries: Sizes in bytes of the buffers that live only between these launches.
+    """
+
+    launches: tuple[Launch, ...]
+    temporaries: tuple[int, ...] = ()

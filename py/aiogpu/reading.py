@@ -1,0 +1,27 @@
+"""Reading several arrays at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiogpu import evaluate, hostdata
+from aiogpu.array import Array, Read
+
+
+def read(*arrays: Array) -> Read:
+    """``await read(x, y, ...)``: the values of several arrays, by one submit.
+
+    Returns:
+        A list, when awaited: NumPy arrays where NumPy is installed, else memoryviews.
+
+    Raises (when awaited):
+        AioGpuError: The first of the arrays' errors.
+        DeviceLostError: The device was lost.
+    """
+
+    async def start() -> list[Any]:
+        values = await evaluate.DEFAULT.read([x._node for x in arrays])
+        show = hostdata.as_numpy if hostdata.has_numpy() else hostdata.as_memoryview
+        return [show(data, x.shape, x.dtype) for data, x in zip(values, arrays, strict=True)]
+
+    return Read("read", start)

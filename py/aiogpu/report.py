@@ -1,0 +1,87 @@
+"""What is there and what was done: plain dicts."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any
+
+from aiogpu import device, evaluate
+from aiogpu.array import SyncReads
+from aiogpu.errors import AioGpuError, UsageError
+from aiogpu.gpu import browser
+from aiogpu.runtime.counters import Counters
+
+
+def version() -> str:
+    """The version of the installed package."""
+    return metadata.version("aiogpu")
+
+
+def environment() -> dict[str, Any]:
+    """What the surroundings offer; touches no GPU.
+
+    Keys: ``host`` (browser, node or cpython), ``webgpu``, ``worker``, ``secure`` (context),
+    ``cross_origin_isolated``, ``run_sync`` (stack switching is possible), ``offscreen_canvas``,
+    ``user_agent``, ``sync_reads``.
+    """
+    return {**browser.environment(), "sync_reads": SyncReads.is_on}
+
+
+def memory() -> dict[str, int]:
+    """Bytes of device memory: ``in_use``, ``reserved``, ``peak``, ``padding``, and the number of ``buffers``.
+
+    All zero before a device is open.
+    """
+    runtime = evaluate.DEFAULT.runtime
+    return runtime.memory() if runtime else dict.fromkeys(("in_use", "reserved", "peak", "padding", "buffers"), 0)
+
+
+def counters() -> dict[str, int]:
+    """What was done since the device was opened; see `aiogpu.runtime.counters.Counters` for the keys.
+
+    All zero before a device is open.
+    """
+    runtime = evaluate.DEFAULT.runtime
+    return runtime.counts() if runtime else Counters().as_dict()
+
+
+async def report() -> dict[str, Any]:
+    """One JSON-able dict for a bug report: version, surroundings, adapter, limits, counters, memory.
+
+    ``adapter`` says plainly when it is software, and ``error`` why there is none. Opens no device.
+    """
+    result: dict[str, Any] = {"aiogpu": version(), "environment": environment()}
+    try:
+        adapter = await device.request_adapter()
+    except AioGpuError as error:
+        result["error"] = {"code": error.code, "message": str(error)}
+    else:
+        kind = "software (results are right, speed is not that of a GPU)" if adapter.is_fallback else "hardware"
+        result["adapter"] = {
+            "vendor": adapter.vendor,
+            "architecture": adapter.architecture,
+            "description": adapter.description,
+            "kind": kind,
+            "features": sorted(adapter.features),
+            "limits": dict(adapter.limits),
+        }
+    return {**result, "counters": counters(), "memory": memory()}
+
+
+def pace(mode: str) -> None:
+    """How much work one submit may hold: ``"interactive"`` leaves the page's frames their turns, ``"throughput"`` does not.
+
+    Raises:
+        UsageError: Another mode, or no device is open yet.
+    """
+    if mode not in {"interactive", "throughput"}:
+        raise UsageError(f"pace: {mode!r}: interactive or throughput")
+    runtime = evaluate.DEFAULT.runtime
+    if runtime is None:
+        raise UsageError("pace: no device is open yet; await open_device() first")
+    runtime.stream.set_pace(mode)
+
+
+async def close() -> None:
+    """Destroy the device, if one is open; the next use opens another. Arrays on it are lost."""
+    device.DEFAULT.close()

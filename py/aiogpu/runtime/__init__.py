@@ -1,0 +1,1 @@
+"""Running programs on one device: buffers, pipelines, the stream, transfers, errors."""

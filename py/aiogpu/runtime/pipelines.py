@@ -1,0 +1,93 @@
+"""The pipeline cache: one pipeline for each shader text, compiled once however many ask."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from aiogpu.errors import KernelError
+
+if TYPE_CHECKING:
+    from aiogpu.gpu.protocol import Recorder
+    from aiogpu.program import Launch
+    from aiogpu.runtime.counters import Counters
+
+Key = tuple[str, str, tuple[tuple[str, float], ...], int]
+
+
+class Pipelines:
+    """Pipelines of one device, by shader, entry point and override constants."""
+
+    def __init__(self, recorder: Recorder, counters: Counters) -> None:
+        self._recorder = recorder
+        self._counters = counters
+        self._ready: dict[Key, int] = {}
+        self._refused: dict[Key, KernelError] = {}
+        self._flights: dict[Key, asyncio.Future[None]] = {}
+        self._next = 0
+
+    def ready(self, launch: Launch) -> int | None:
+        """The pipeline of ``launch``, or None while it is not compiled.
+
+        Raises:
+            KernelError: The shader does not compile.
+        """
+        key = _key(launch)
+        if (error := self._refused.get(key)) is not None:
+            raise error
+        return self._ready.get(key)
+
+    async def prepare(self, launches: list[Launch]) -> None:
+        """Compile, side by side, what is not compiled yet. Refusals are raised by `ready`.
+
+        Raises:
+            DeviceLostError: The device was lost meanwhile.
+        """
+        flights: dict[Key, asyncio.Future[None]] = {}
+        for launch in launches:
+            key = _key(launch)
+            if key in self._ready or key in self._refused or key in flights:
+                continue
+            flight = self._flights.get(key)
+            if flight is None:
+                flight = self._flights[key] = asyncio.ensure_future(self._compile(key, launch))
+                flight.add_done_callback(lambda _, key=key: self._flights.pop(key, None))
+            flights[key] = flight
+        # Shielded: another task may wait for the same flight.
+        results = await asyncio.gather(*map(asyncio.shield, flights.values()), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    def now(self, launch: Launch) -> int:
+        """The pipeline of ``launch``, compiled by the form that does not wait where it must be.
+
+        Raises:
+            KernelError: The shader is known not to compile.
+        """
+        if (found := self.ready(launch)) is not None:
+            return found
+        number = self._ready[_key(launch)] = self._number()
+        self._recorder.compile_now(number, launch)
+        return number
+
+    def _number(self) -> int:
+        self._next += 1
+        self._counters.pipelines += 1
+        return self._next
+
+    async def _compile(self, key: Key, launch: Launch) -> None:
+        number = self._number()
+        self._counters.proxies += 1
+        try:
+            said = await self._recorder.compile(number, launch)
+        finally:
+            self._counters.proxies -= 1
+        if said:
+            self._refused[key] = KernelError(f"{launch.label}: the shader does not compile: {said}")
+        else:
+            self._ready.setdefault(key, number)
+
+
+def _key(launch: Launch) -> Key:
+    return launch.wgsl, launch.entry, launch.constants, launch.writes

@@ -1,0 +1,112 @@
+"""One device of one interpreter: everything that stands on it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from aiogpu.errors import DeviceLostError, HandleError
+from aiogpu.runtime.counters import Counters
+from aiogpu.runtime.pipelines import Pipelines
+from aiogpu.runtime.pool import Buffer, Pool
+from aiogpu.runtime.scopes import Ledger
+from aiogpu.runtime.stream import Stream
+from aiogpu.runtime.transfer import Transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiogpu.gpu.protocol import AdapterInfo, Recorder
+    from aiogpu.limits import Limits
+    from aiogpu.program import Launch
+
+
+class Runtime:
+    """Owns one device, one buffer table, one stream, one pipeline cache.
+
+    Attributes:
+        recorder: The device.
+        adapter: What its adapter says of itself.
+        limits: What shaders and launches must keep to.
+        lock: Held while a plan is being recorded, so that plans do not mix.
+    """
+
+    def __init__(
+        self, recorder: Recorder, limits: Limits, adapter: AdapterInfo, memory_limit: int | None = None
+    ) -> None:
+        self.recorder = recorder
+        self.limits = limits
+        self.adapter = adapter
+        self.counters = Counters()
+        self.pool = Pool(recorder, limits, self.counters, memory_limit)
+        self.ledger = Ledger(self.pool)
+        self.stream = Stream(recorder, limits, self.counters, self.ledger)
+        self.pipelines = Pipelines(recorder, self.counters)
+        self.transfer = Transfer(recorder, self.pool, self.stream, self.counters)
+        self.lock = asyncio.Lock()
+        self.surfaces = 0
+
+    @property
+    def lost_reason(self) -> str | None:
+        """Why the device was lost, or None."""
+        return self.recorder.lost_reason()
+
+    def check_alive(self) -> None:
+        """Raise DeviceLostError when the device is known to be lost."""
+        if self.stream.is_lost:
+            raise DeviceLostError(f"device lost: {self.lost_reason}")
+
+    def check_owner(self, buffer: Buffer, operation: str) -> None:
+        """Raise when ``buffer`` belongs to another device, or its bytes are spoiled.
+
+        Raises:
+            DeviceLostError: Its device was lost.
+            HandleError: Its device is another one.
+        """
+        if buffer.error is not None:
+            raise buffer.error
+        if buffer.pool is not self.pool:
+            raise HandleError(f"{operation}: a buffer of another device, or of one that was lost")
+
+    def launch(self, launch: Launch, buffers: Sequence[Buffer], origin: object) -> None:
+        """Record a launch at once; its pipeline is compiled by the form that does not wait."""
+        pipeline = self.pipelines.now(launch)
+        if not launch.is_checked:
+            self.stream.flush()
+        if isinstance(launch.groups, int):
+            for piece in self.stream.pieces(launch):
+                self.stream.dispatch(pipeline, launch, buffers, piece, origin)
+                if self.stream.is_full:
+                    self.stream.flush()
+        else:
+            self.stream.dispatch(pipeline, launch, buffers, None, origin)
+        if not launch.is_checked or self.stream.is_full:
+            self.stream.flush()
+
+    async def launch_paced(self, launch: Launch, buffers: Sequence[Buffer], origin: object) -> None:
+        """The same, waiting where more submits are in flight than the window allows."""
+        pipeline = self.pipelines.now(launch)
+        if not launch.is_checked:
+            self.stream.flush()
+        pieces: list[tuple[int, int] | None] = (
+            list(self.stream.pieces(launch)) if isinstance(launch.groups, int) else [None]
+        )
+        for piece in pieces:
+            self.stream.dispatch(pipeline, launch, buffers, piece, origin)
+            if self.stream.is_full or not launch.is_checked:
+                self.stream.flush()
+                await self.stream.breathe()
+
+    def memory(self) -> dict[str, int]:
+        """See `aiogpu.memory`."""
+        return self.pool.memory()
+
+    def counts(self) -> dict[str, int]:
+        """See `aiogpu.counters`."""
+        self.counters.crossings = self.recorder.crossings
+        return self.counters.as_dict()
+
+    def attach(self, canvas: Any) -> tuple[int, str]:  # noqa: ANN401 - a JS canvas
+        """Take a canvas for drawing: its number, and "" or why not."""
+        self.surfaces += 1
+        return self.surfaces, self.recorder.attach(self.surfaces, canvas)

@@ -1,0 +1,173 @@
+"""The stream: commands in the order of their issue, many to a submit.
+
+Commands collect as plain integers; nothing crosses into JavaScript before `flush`. A batch is
+submitted when it is `full` (by number, or by the work in it, so that no submit holds the GPU for
+long), before a read, and around every launch whose shader we did not write: one invalid dispatch
+voids its whole submit.
+"""
+
+from __future__ import annotations
+
+import weakref
+from array import array
+from typing import TYPE_CHECKING, Final
+
+from aiogpu.gpu import protocol
+from aiogpu.runtime.scopes import Ledger, Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aiogpu.gpu.protocol import Recorder
+    from aiogpu.limits import Limits
+    from aiogpu.program import Launch
+    from aiogpu.runtime.counters import Counters
+    from aiogpu.runtime.pool import Buffer
+
+MAX_DISPATCHES: Final = 64
+# Scalar operations in one submit, and submits in flight. SwiftShader on two cores does some 2e8
+# operations a second, an H200 above 1e13: a few milliseconds each. "interactive" leaves the
+# compositor, which shares the GPU, its turns.
+BUDGETS: Final = {
+    ("throughput", False): (1 << 36, 8),
+    ("interactive", False): (1 << 34, 2),
+    ("throughput", True): (1 << 22, 4),
+    ("interactive", True): (1 << 20, 1),
+}
+
+
+class Stream:
+    """The open batch, and what is known of those before.
+
+    Attributes:
+        unfinished: Submits that are not known to be finished, as of the last call to the device.
+        window: Most of them that may be in flight before new work waits.
+        is_lost: The device said that it is lost.
+        touched: Numbers of the buffers that the open batch uses.
+        ledger: Where errors are put on values.
+    """
+
+    def __init__(self, recorder: Recorder, limits: Limits, counters: Counters, ledger: Ledger) -> None:
+        self._recorder = recorder
+        self._limits = limits
+        self._counters = counters
+        self.ledger = ledger
+        self._words: list[int] = []
+        self._works: list[Work] = []
+        self._dispatches = 0
+        self._cost = 0
+        self._serial = 0
+        self._next_read = 0
+        self.touched: set[int] = set()
+        self.unfinished = 0
+        self.is_lost = False
+        self.set_pace("throughput")
+
+    def set_pace(self, pace: str) -> None:
+        """Choose how much work one submit may hold, and how many may be in flight."""
+        self._budget, self.window = BUDGETS[pace, self._limits.is_fallback]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the open batch should be submitted."""
+        return self._dispatches >= MAX_DISPATCHES or self._cost >= self._budget
+
+    def pieces(self, launch: Launch) -> Iterator[tuple[int, int]]:
+        """First workgroup and number of workgroups of the dispatches that a linear launch is cut into."""
+        assert isinstance(launch.groups, int)
+        most = max(1, self._budget // max(launch.cost, 1))
+        most = min(most, self._limits.max_groups**2)
+        for first in range(0, launch.groups, most):
+            yield first, min(most, launch.groups - first)
+
+    def dispatch(
+        self,
+        pipeline: int,
+        launch: Launch,
+        buffers: Sequence[Buffer],
+        piece: tuple[int, int] | None,
+        origin: object,
+    ) -> None:
+        """Record a launch, or a piece of a linear one."""
+        if piece is None:
+            assert not isinstance(launch.groups, int)
+            grid = launch.groups
+            params = launch.params
+            cost = launch.cost * grid[0] * grid[1] * grid[2]
+        else:
+            first, count = piece
+            rows = -(-count // self._limits.max_groups)
+            grid = (-(-count // rows), rows, 1)
+            params = (first, *launch.params[1:])
+            cost = launch.cost * count
+        ids = [buffer.id for buffer in buffers]
+        self._words += (protocol.DISPATCH, pipeline, *grid, len(ids), *ids, len(params), *params)
+        reads = []
+        written = []
+        for at, buffer in enumerate(buffers):
+            (written if launch.writes >> at & 1 else reads).append(buffer)
+        self._work(launch.label, origin, pipeline, reads, written)
+        self.touched.update(ids)
+        self._dispatches += 1
+        self._cost += cost
+        self._counters.dispatches += 1
+
+    def copy(self, source: Buffer, target: Buffer, nbytes: int, source_offset: int = 0, target_offset: int = 0) -> None:
+        """Record a copy between buffers; sizes and offsets in bytes, multiples of 4."""
+        self._words += (protocol.COPY, source.id, source_offset, target.id, target_offset, nbytes)
+        self._work("copy", None, 0, [source], [target])
+        self.touched.update((source.id, target.id))
+
+    def read(self, source: Buffer, nbytes: int) -> int:
+        """Record a read; the number under which the device has it after the next flush."""
+        self._next_read += 1
+        self._words += (protocol.READ, self._next_read, source.id, 0, nbytes)
+        self._counters.reads += 1
+        return self._next_read
+
+    def draw(self, surface: int, source: Buffer, width: int, height: int, form: int) -> None:
+        """Record the drawing of a buffer to a canvas."""
+        self._words += (protocol.DRAW, surface, source.id, width, height, form)
+        self.touched.add(source.id)
+
+    def _work(
+        self, label: str, origin: object, pipeline: int, reads: Sequence[Buffer], written: Sequence[Buffer]
+    ) -> None:
+        self._works.append(
+            Work(
+                label,
+                origin,
+                pipeline,
+                tuple(buffer.serial for buffer in reads),
+                tuple(weakref.ref(buffer) for buffer in written),
+                tuple(buffer.serial for buffer in written),
+            )
+        )
+
+    def flush(self) -> None:
+        """Submit the open batch, if there is anything in it."""
+        if not self._words:
+            return
+        words, self._words = array("I", self._words), []
+        works, self._works = self._works, []
+        self._dispatches = self._cost = 0
+        self.touched = set()
+        self._serial += 1
+        self.ledger.submitted(self._serial, works)
+        self._counters.submits += 1
+        self.note(self._recorder.submit(words))
+
+    def note(self, status: int) -> None:
+        """Take in a status of the device."""
+        self.unfinished = status & protocol.UNFINISHED
+        if status & protocol.LOST:
+            self.is_lost = True
+        if status & protocol.FAILED:
+            self.ledger.blame(self._recorder.failures())
+        self.ledger.confirm(self._serial - self.unfinished)
+
+    async def breathe(self, most: int | None = None) -> None:
+        """Resolve once no more submits are unfinished than the window, or ``most``, allows."""
+        most = self.window if most is None else most
+        if self.unfinished > most or most == 0:
+            self.note(await self._recorder.drain(most))

@@ -1,0 +1,1 @@
+"""From the graph to steps: what one launch computes, and in which order."""

@@ -1,0 +1,42 @@
+"""Exceptions on their way to the page."""
+
+import traceback
+from pathlib import Path
+from typing import Final
+
+from aiogpu.errors import AioGpuError
+from aiogpu.server.protocol import WireError
+
+_HERE: Final = str(Path(__file__).parent)
+_MOST_CAUSES: Final = 8
+
+
+def describe(error: BaseException) -> WireError:
+    """What the page is told of an exception: class, message, traceback and what caused it."""
+    return _describe(error, _MOST_CAUSES)
+
+
+def _describe(error: BaseException, most_causes: int) -> WireError:
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return {
+        "code": error.code if isinstance(error, AioGpuError) else "remote",
+        "name": type(error).__name__,
+        "message": _text(error),
+        "traceback": _traceback(error),
+        "cause": None if cause is None or most_causes == 0 else _describe(cause, most_causes - 1),
+    }
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  # the user's __str__ may raise anything, and the page must be told all the same
+        return f"<{type(error).__name__} whose __str__ raises>"
+
+
+def _traceback(error: BaseException) -> str:
+    """The traceback from the user's first frame on, without the server's own above it."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_HERE):
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames))

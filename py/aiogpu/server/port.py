@@ -1,0 +1,108 @@
+"""The bridge's door to JavaScript; the only file of the server that imports `js` or `pyodide`."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import js
+from pyodide.ffi import JsBuffer, JsProxy, create_proxy, to_js
+from pyodide.http import pyfetch
+
+from aiogpu import evaluate, surface
+from aiogpu.array import Array
+from aiogpu.errors import UsageError
+from aiogpu.server.session import Session
+
+_sessions: list[Session] = []
+
+
+class PortDoor:
+    """A session's way to the page, through a MessagePort."""
+
+    def __init__(self, port: JsProxy) -> None:
+        """Listens only after `open`."""
+        self._port = port
+        self._listener: JsProxy | None = None
+
+    def open(self, session: Session) -> None:
+        """Hands what arrives, and what has been waiting in the port, to the session."""
+
+        def receive(event: JsProxy) -> None:
+            text, *transferred = event.data
+            session.receive(text, [_to_python(item) for item in transferred])
+
+        self._listener = create_proxy(receive)
+        # Setting onmessage also starts the port, unlike addEventListener.
+        self._port.onmessage = self._listener
+
+    def post(self, text: str, buffers: Sequence[object]) -> None:
+        """Sends one message; the buffers are transferred, and never wasm's own memory."""
+        transfer = to_js([_to_buffer(item) for item in buffers])
+        self._port.postMessage(js.Array.of(text, *transfer), transfer)
+
+    def close(self) -> None:
+        """Closes the port and lets its callback go."""
+        self._port.onmessage = None
+        self._port.close()
+        if self._listener is not None:
+            self._listener.destroy()
+
+    async def read(self, arrays: Sequence[Array]) -> Sequence[object]:
+        """JavaScript typed arrays, each on a buffer of its own, never copied through wasm."""
+        data: Sequence[object] = await evaluate.read_js(list(arrays))
+        return data
+
+    async def fetch(self, url: str) -> str:
+        """The text at a URL.
+
+        Raises:
+            OSError: The server says no, or there is none; the message has the URL.
+        """
+        try:
+            response = await pyfetch(url)
+        except OSError as error:
+            raise OSError(f"{url}: {error}") from error
+        if not response.ok:
+            raise OSError(f"{url}: HTTP {response.status}")
+        text: str = await response.string()
+        return text
+
+    def attach(self, name: str, canvas: object) -> None:
+        """Makes the canvas known to `gpu.canvas`."""
+        surface.attach(name, canvas)
+
+
+def open_session(port: object) -> None:
+    """Serves the page at the other end of a MessagePort."""
+    if not isinstance(port, JsProxy):
+        raise UsageError(f"serve: {type(port).__name__}: must be a MessagePort")
+    door = PortDoor(port)
+    # As `python file.py` would have it: the first client's names are those of __main__.
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    if not _sessions:
+        namespace = vars(sys.modules["__main__"])
+    session = Session(door, namespace, asyncio.get_event_loop())
+    _sessions.append(session)
+    door.open(session)
+
+
+def _to_python(item: object) -> object:
+    if not isinstance(item, JsProxy) or item.constructor.name != "ArrayBuffer":
+        return item
+    # bytearray and not to_memoryview: arrays made of it are to be writable.
+    data = bytearray(item.byteLength)
+    if data:
+        js.Uint8Array.new(item).assign_to(data)
+    return data
+
+
+def _to_buffer(item: object) -> JsProxy:
+    if isinstance(item, JsBuffer):
+        buffer: JsProxy = item.buffer
+        return buffer
+    assert isinstance(item, bytes | memoryview)
+    data: JsProxy = js.Uint8Array.new(len(item))
+    if len(item):
+        data.assign(item)
+    return _to_buffer(data)

@@ -1,0 +1,147 @@
+"""What crosses between the page and the worker: every message shape, and the check of a text.
+
+A message is JSON text with buffers (or other transferred objects) beside it, to which the text
+refers by position. ``web/protocol.js`` is the other side; ``docs/protocol.md`` says it in prose.
+"""
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any, Final, TypeAlias, TypedDict
+
+from aiogpu.errors import ProtocolError
+
+#: One for client, worker, wheel and protocol: they are released, and only fit, together.
+VERSION: Final = "0.1.0"
+
+#: JSON; an object with a "$" key is one of the tagged values of ``values``.
+Tree: TypeAlias = "bool | int | float | str | list[Tree] | dict[str, Tree] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first message: who the client is, and what it wants to find."""
+
+    version: str
+    #: URL of a Python file, by the name under which to import it.
+    modules: dict[str, str]
+    #: Position of an OffscreenCanvas among the transferred objects, by its name.
+    canvases: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Python source to run, for the value of its last expression."""
+
+    id: int
+    source: str
+    filename: str
+    locals: dict[str, Tree]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function to call, as ``module:function``."""
+
+    id: int
+    target: str
+    args: list[Tree]
+    kwargs: dict[str, Tree]
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Nobody waits for that answer any more."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The page is done."""
+
+
+Request: TypeAlias = Hello | Run | Call | Cancel | Close
+
+_REQUESTS: Final[dict[str, type[Request]]] = {
+    "hello": Hello,
+    "run": Run,
+    "call": Call,
+    "cancel": Cancel,
+    "close": Close,
+}
+
+#: The JSON type of each field, and of what is in it.
+_TYPES: Final[dict[str, tuple[type, type]]] = {
+    "id": (int, object),
+    "version": (str, object),
+    "source": (str, object),
+    "filename": (str, object),
+    "target": (str, object),
+    "args": (list, object),
+    "kwargs": (dict, object),
+    "locals": (dict, object),
+    "modules": (dict, str),
+    "canvases": (dict, int),
+}
+
+
+class WireError(TypedDict):
+    """An exception on its way to the page."""
+
+    code: str
+    name: str
+    message: str
+    traceback: str | None
+    cause: "WireError | None"
+
+
+def parse(text: object) -> Request:
+    """The request that a text is.
+
+    Raises:
+        ProtocolError: It is none; the message names the field.
+    """
+    try:
+        message = json.loads(text)  # type: ignore[arg-type]  # what is no text raises TypeError
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ProtocolError(f"message: not JSON: {error}") from None
+    if not isinstance(message, dict):
+        raise ProtocolError(f"message: {type(message).__name__}: must be an object")
+    kind = message.get("type")
+    request = _REQUESTS.get(kind) if isinstance(kind, str) else None
+    if request is None:
+        raise ProtocolError(f"message: type {kind!r}: must be one of {', '.join(_REQUESTS)}")
+    values: dict[str, Any] = {
+        field.name: _checked(kind, field.name, message) for field in fields(request)
+    }
+    return request(**values)
+
+
+def identity(text: object) -> int | None:
+    """The id in a text that `parse` refused, to tell its sender; None when there is none."""
+    try:
+        message = json.loads(text)  # type: ignore[arg-type]  # what is no text raises TypeError
+    except (TypeError, ValueError, RecursionError):
+        return None
+    identity = message.get("id") if isinstance(message, dict) else None
+    return identity if isinstance(identity, int) and not isinstance(identity, bool) else None
+
+
+def _checked(kind: object, name: str, message: dict[str, object]) -> object:
+    value = message.get(name)
+    outer, inner = _TYPES[name]
+    items = value.values() if isinstance(value, dict) else ()
+    # bool is an int in Python, and none on the wire.
+    if (
+        not isinstance(value, outer)
+        or isinstance(value, bool)
+        or not all(isinstance(item, inner) for item in items)
+    ):
+        raise ProtocolError(
+            f"{kind}: {name}: {type(value).__name__}: must be {_named(outer, inner)}"
+        )
+    return value
+
+
+def _named(outer: type, inner: type) -> str:
+    return outer.__name__ if inner is object else f"{outer.__name__} of {inner.__name__}"

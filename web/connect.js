@@ -1,0 +1,226 @@
+/** Starts a worker and waits until Python answers in it. */
+
+import { requireAdapter } from "./adapter.js";
+import { Client } from "./client.js";
+import {
+  AioGpuError,
+  BootError,
+  UsageError,
+  WorkerLostError,
+  callSite,
+  withSite,
+} from "./errors.js";
+import { Link } from "./link.js";
+import { watch } from "./liveness.js";
+import { PYODIDE_VERSION, VERSION } from "./protocol.js";
+
+/** @typedef {import("./link.js").Stage} Stage */
+/** @typedef {import("./liveness.js").Locks} Locks */
+
+/**
+ * @typedef {object} ConnectOptions
+ * @property {string | URL} [workerURL] default: the worker beside the client
+ * @property {string | URL} [indexURL] folder of Pyodide; default: its CDN
+ * @property {string | URL} [wheelURL] default: the wheel beside the client
+ * @property {readonly string[]} [packages] Python packages to install: names, or URLs of wheels
+ * @property {{ [name: string]: string | URL }} [modules] Python files to make importable, by module name
+ * @property {HTMLCanvasElement | OffscreenCanvas} [canvas] what Python finds as `gpu.canvas("canvas")`
+ * @property {(stage: Stage) => void} [onProgress] called as the start advances
+ * @property {AbortSignal} [signal] gives the start up
+ */
+
+/**
+ * @typedef {object} WorkerHandle
+ * @property {(message: unknown, transfer: Transferable[]) => void} postMessage
+ * @property {(type: "error", listener: (event: { message?: string }) => void) => void} addEventListener
+ * @property {() => void} terminate
+ */
+
+/**
+ * What the client needs of the page; the tests hand in their own.
+ *
+ * @typedef {object} Page
+ * @property {Pick<GPU, "requestAdapter"> | undefined} gpu
+ * @property {boolean} isSecureContext
+ * @property {Locks} locks
+ * @property {string} baseURL
+ * @property {(url: string) => WorkerHandle} spawn
+ * @property {(url: string) => Promise<{ ok: boolean, status: number }>} fetch
+ */
+
+/** @typedef {{ worker: string, wheel: string }} Places default URLs, which depend on how the client was loaded */
+
+/**
+ * A worker's script that loads at all says so at once: a longer silence means that it is not aiogpu's. The bound is
+ * wide because a slow network counts into it.
+ */
+const HELLO_MS = 30_000;
+
+/** @returns {Page} */
+export function thisPage() {
+  return {
+    gpu: navigator.gpu,
+    isSecureContext,
+    locks: navigator.locks,
+    baseURL: typeof document === "undefined" ? location.href : document.baseURI,
+    spawn: (url) => new Worker(url, { type: "module", name: "aiogpu" }),
+    fetch: (url) => fetch(url),
+  };
+}
+
+/**
+ * @param {Page} page
+ * @returns {Promise<boolean>} whether `connect` can find a GPU here; never rejects
+ */
+export async function pageIsSupported(page) {
+  try {
+    await requireAdapter(page, "page");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {Page} page
+ * @param {Places} places
+ * @param {ConnectOptions} options
+ * @returns {Promise<Client>} of which errors say that the caller's caller asked
+ */
+export async function openClient(page, places, options) {
+  const site = callSite(3);
+  const { signal } = options;
+  try {
+    signal?.throwIfAborted();
+    const settings = resolved(page, places, options);
+    await requireAdapter(page, "page");
+    signal?.throwIfAborted();
+    return await start(page, settings, options);
+  } catch (error) {
+    const ours = error instanceof AioGpuError && error !== signal?.reason;
+    throw ours ? withSite(error, site) : error;
+  }
+}
+
+/** @param {Page} page @param {Places} places @param {ConnectOptions} options */
+function resolved(page, places, options) {
+  const cdn = `https://cdn.jsdelivr.net/pyodide/v${PYODIDE_VERSION}/full/`;
+  /** @param {string} name @param {string | URL} url */
+  const resolve = (name, url) => {
+    try {
+      return new URL(url, page.baseURL).href;
+    } catch {
+      throw new UsageError(`connect: ${name}: ${String(url)}: not a URL`);
+    }
+  };
+  const { packages = [], modules = {} } = options;
+  return {
+    workerURL: resolve("workerURL", options.workerURL ?? places.worker),
+    indexURL: resolve("indexURL", options.indexURL ?? cdn).replace(/\/?$/, "/"),
+    wheelURL: resolve("wheelURL", options.wheelURL ?? places.wheel),
+    // A name goes as it is; what has a slash is the URL of a wheel.
+    packages: packages.map((item) => (item.includes("/") ? resolve("packages", item) : item)),
+    modules: Object.fromEntries(
+      Object.entries(modules).map(([name, url]) => [name, resolve(`modules.${name}`, url)]),
+    ),
+  };
+}
+
+/** @param {HTMLCanvasElement | OffscreenCanvas} canvas */
+function offscreen(canvas) {
+  if (!("transferControlToOffscreen" in canvas)) {
+    return canvas;
+  }
+  try {
+    return canvas.transferControlToOffscreen();
+  } catch (error) {
+    throw new UsageError(`connect: canvas: ${String(error)}`, { cause: error });
+  }
+}
+
+/**
+ * @param {Page} page
+ * @param {ReturnType<typeof resolved>} settings
+ * @param {ConnectOptions} options
+ */
+async function start(page, { workerURL, modules, ...boot }, { canvas, signal, onProgress }) {
+  // Not before the adapter is found: a canvas that is handed over cannot be taken back.
+  const canvases = canvas === undefined ? [] : [offscreen(canvas)];
+  const worker = spawn(page, workerURL);
+  const { port1, port2 } = new MessageChannel();
+  const link = new Link(port1);
+  const watching = new AbortController();
+  const lock = `aiogpu-worker-${crypto.randomUUID()}`;
+  const hello = setTimeout(() => {
+    link.end(
+      () => new BootError(`connect: worker: ${workerURL}: no answer in ${HELLO_MS / 1000} s`),
+    );
+  }, HELLO_MS);
+  link.listener = {
+    alive: () => {
+      clearTimeout(hello);
+      const lost = () =>
+        new WorkerLostError("worker: it has died: terminated, closed by itself, or crashed");
+      watch(page.locks, lock, () => link.end(lost), watching.signal);
+    },
+    ended: () => {
+      clearTimeout(hello);
+      watching.abort();
+      worker.terminate();
+    },
+    ...(onProgress && { stage: onProgress }),
+  };
+  worker.addEventListener("error", (event) => void scriptFailed(page, link, workerURL, event));
+  const abort = () => link.end(() => new BootError("connect: given up"), null);
+  signal?.addEventListener("abort", abort, { once: true });
+  worker.postMessage({ port: port2, lock, ...boot }, [port2]);
+  /** @type {{ [name: string]: number }} */
+  const named = canvas === undefined ? {} : { canvas: 0 };
+  // The port keeps this until Python listens: whatever is posted while the worker starts waits there.
+  link.post({ type: "hello", version: VERSION, modules, canvases: named }, canvases);
+  try {
+    await link.ready;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+  return new Client(link);
+}
+
+/** @param {Page} page @param {string} url */
+function spawn(page, url) {
+  try {
+    return page.spawn(url);
+  } catch (error) {
+    throw new BootError(`connect: worker: ${url}: ${String(error)}`, { cause: error });
+  }
+}
+
+/**
+ * A worker whose script could not be loaded says no more than that: a second request tells why.
+ *
+ * @param {Page} page
+ * @param {Link} link
+ * @param {string} url
+ * @param {{ message?: string }} event
+ */
+async function scriptFailed(page, link, url, { message }) {
+  if (link.isReady) {
+    link.listener.event?.("stderr", `worker: ${message ?? "error"}`);
+    return;
+  }
+  let reason = message;
+  if (reason === undefined || reason === "") {
+    try {
+      const { ok, status } = await page.fetch(url);
+      reason = ok
+        ? "the script, or a module that it imports, could not be loaded"
+        : `HTTP ${status}`;
+    } catch (error) {
+      reason = String(error);
+    }
+  }
+  link.end(() => new BootError(`connect: worker: ${url}: ${reason}`));
+}

@@ -1,0 +1,106 @@
+/**
+ * Values as the wire's JSON has them, and how to read them; `outgoing.js` writes them.
+ *
+ * Plain data stays plain. What JSON lacks is an object with a "$" key:
+ *
+ *     { "$": "array", dtype, shape, buffer, offset }   buffer counts the objects that travel beside the text
+ *     { "$": "number", value }                         "NaN", "Infinity", "-Infinity", "-0"
+ *     { "$": "int", value }                            decimal text, for integers past 2^53
+ *     { "$": "object", value }                         a plain object that has a "$" key of its own
+ */
+
+import { ProtocolError } from "./errors.js";
+
+/** @typedef {import("./protocol.js").WireObject} WireObject */
+/** @typedef {Exclude<ArrayBufferView, DataView>} TypedArray */
+/** @typedef {TypedArray & { readonly shape: readonly number[], readonly dtype: string }} ShapedArray */
+/** @typedef {{ new (buffer: ArrayBuffer): TypedArray, readonly BYTES_PER_ELEMENT: number }} ArrayType */
+
+const { Float16Array: float16 } = /** @type {{ Float16Array?: ArrayType }} */ (globalThis);
+
+/** By dtype. @type {Map<string, ArrayType>} */
+export const ARRAY_TYPES = new Map(
+  /** @type {[string, ArrayType][]} */ ([
+    ["float32", Float32Array],
+    ["float64", Float64Array],
+    ["int8", Int8Array],
+    ["int16", Int16Array],
+    ["int32", Int32Array],
+    ["int64", BigInt64Array],
+    ["uint8", Uint8Array],
+    ["uint16", Uint16Array],
+    ["uint32", Uint32Array],
+    ["uint64", BigUint64Array],
+    ["bool", Uint8Array],
+    // Engines before 2025 have no Float16Array; there the page gets the bits, named by `dtype`.
+    ["float16", float16 ?? Uint16Array],
+  ]),
+);
+
+/**
+ * @param {unknown} tree JSON
+ * @param {readonly unknown[]} buffers what came beside the text
+ * @returns {unknown} plain data; arrays as typed arrays that have `shape` and `dtype`
+ * @throws {ProtocolError} the tree says what the buffers do not hold
+ */
+export function decode(tree, buffers) {
+  if (tree === null || typeof tree !== "object") {
+    return tree;
+  }
+  if (Array.isArray(tree)) {
+    return tree.map((item) => decode(item, buffers));
+  }
+  return decodeObject(/** @type {WireObject} */ (tree), buffers);
+}
+
+/** @param {WireObject} tree @param {readonly unknown[]} buffers */
+function decodeObject(tree, buffers) {
+  switch (tree.$) {
+    case undefined:
+      return decodeItems(tree, buffers);
+    case "array":
+      return decodeArray(tree, buffers);
+    case "number":
+      return Number(tree.value);
+    case "int":
+      return BigInt(/** @type {string} */ (tree.value));
+    case "object":
+      return decodeItems(/** @type {WireObject} */ (tree.value), buffers);
+    default:
+      throw new ProtocolError(`value: "$" is ${JSON.stringify(tree.$)}: no such kind of value`);
+  }
+}
+
+/** @param {WireObject} tree @param {readonly unknown[]} buffers */
+function decodeItems(tree, buffers) {
+  // In place: an own "__proto__" that JSON.parse made stays an own property when it is assigned again.
+  const items = /** @type {{ [key: string]: unknown }} */ (tree);
+  for (const key of Object.keys(tree)) {
+    items[key] = decode(tree[key], buffers);
+  }
+  return items;
+}
+
+/** @param {WireObject} tree @param {readonly unknown[]} buffers */
+function decodeArray({ dtype, shape, buffer: index }, buffers) {
+  const type = typeof dtype === "string" ? ARRAY_TYPES.get(dtype) : undefined;
+  const buffer = buffers[Number(index)];
+  if (type === undefined || !(buffer instanceof ArrayBuffer) || !Array.isArray(shape)) {
+    const text = JSON.stringify({ dtype, shape, buffer: index });
+    throw new ProtocolError(`value: ${text}: not an array, or not there`);
+  }
+  const nbytes = count(shape) * type.BYTES_PER_ELEMENT;
+  if (nbytes !== buffer.byteLength) {
+    const text = JSON.stringify({ dtype, shape });
+    throw new ProtocolError(`value: ${text}: the buffer has ${buffer.byteLength} bytes`);
+  }
+  // Not enumerable, so that the array still compares, prints and spreads as the typed array that it is.
+  const array = new type(buffer);
+  Object.defineProperty(array, "shape", { value: Object.freeze(shape) });
+  return Object.defineProperty(array, "dtype", { value: dtype });
+}
+
+/** @param {readonly unknown[]} shape */
+export function count(shape) {
+  return shape.reduce((/** @type {number} */ product, side) => product * Number(side), 1);
+}
