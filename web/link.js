@@ -184,7 +184,7 @@ export class Link {
 
   /** @param {WorkerMessage} message @param {unknown[]} buffers */
   #handle(message, buffers) {
-    switch (message.type) {
+    switch (message?.type) {
       case "alive":
         this.listener.alive?.();
         break;
@@ -225,7 +225,7 @@ export class Link {
         this.#closed();
         break;
       default:
-        this.#broken(`sent a message of type ${JSON.stringify(Reflect.get(message, "type"))}`);
+        this.#broken("sent a message of a type that is not aiogpu's");
     }
   }
 

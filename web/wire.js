@@ -44,45 +44,54 @@ export const ARRAY_TYPES = new Map(
  * @throws {ProtocolError} the tree says what the buffers do not hold
  */
 export function decode(tree, buffers) {
+  try {
+    return read(tree, buffers);
+  } catch (cause) {
+    throw cause instanceof ProtocolError ? cause : new ProtocolError("value: malformed", { cause });
+  }
+}
+
+/** @param {unknown} tree @param {readonly unknown[]} buffers @returns {unknown} */
+function read(tree, buffers) {
   if (tree === null || typeof tree !== "object") {
     return tree;
   }
   if (Array.isArray(tree)) {
-    return tree.map((item) => decode(item, buffers));
+    return tree.map((item) => read(item, buffers));
   }
-  return decodeObject(/** @type {WireObject} */ (tree), buffers);
+  return readObject(/** @type {WireObject} */ (tree), buffers);
 }
 
 /** @param {WireObject} tree @param {readonly unknown[]} buffers */
-function decodeObject(tree, buffers) {
+function readObject(tree, buffers) {
   switch (tree.$) {
     case undefined:
-      return decodeItems(tree, buffers);
+      return readItems(tree, buffers);
     case "array":
-      return decodeArray(tree, buffers);
+      return readArray(tree, buffers);
     case "number":
       return Number(tree.value);
     case "int":
       return BigInt(/** @type {string} */ (tree.value));
     case "object":
-      return decodeItems(/** @type {WireObject} */ (tree.value), buffers);
+      return readItems(/** @type {WireObject} */ (tree.value), buffers);
     default:
       throw new ProtocolError(`value: "$" is ${JSON.stringify(tree.$)}: no such kind of value`);
   }
 }
 
 /** @param {WireObject} tree @param {readonly unknown[]} buffers */
-function decodeItems(tree, buffers) {
+function readItems(tree, buffers) {
   // In place: an own "__proto__" that JSON.parse made stays an own property when it is assigned again.
   const items = /** @type {{ [key: string]: unknown }} */ (tree);
   for (const key of Object.keys(tree)) {
-    items[key] = decode(tree[key], buffers);
+    items[key] = read(tree[key], buffers);
   }
   return items;
 }
 
 /** @param {WireObject} tree @param {readonly unknown[]} buffers */
-function decodeArray({ dtype, shape, buffer: index }, buffers) {
+function readArray({ dtype, shape, buffer: index }, buffers) {
   const type = typeof dtype === "string" ? ARRAY_TYPES.get(dtype) : undefined;
   const buffer = buffers[Number(index)];
   if (type === undefined || !(buffer instanceof ArrayBuffer) || !Array.isArray(shape)) {

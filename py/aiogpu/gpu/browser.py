@@ -301,7 +301,6 @@ class BrowserRecorder:
         count = len(words)
         if 4 * count > len(self._zeros):
             self.crossings += 1
-            self._commands.destroy()
             self._commands = self._js.reserve(count)
             self._zeros = bytes(4 * self._commands.length)
         # assign() takes only as many bytes as the array has; a cheap memcpy beats a new proxy.
@@ -317,9 +316,7 @@ class BrowserRecorder:
     def fetch_into(self, read: int, target: memoryview) -> None:
         """Copy a finished read's bytes to host memory."""
         self.crossings += 2
-        view = self._view(read)
-        view.assign_to(target)
-        view.destroy()
+        self._view(read).assign_to(target)
 
     def fetch_js(self, read: int, nbytes: int, dtype: str) -> Any:  # noqa: ANN401 - a JS typed array
         """Copy a finished read's bytes to a JS typed array on an ArrayBuffer of its own."""
