@@ -4,9 +4,7 @@
  * What the page posts to the port meanwhile waits in it until Python listens.
  */
 
-import * as recorder from "./py/aiogpu/gpu/recorder.js";
-import * as surfaces from "./py/aiogpu/gpu/surfaces.js";
-import * as waiter from "./py/aiogpu/gpu/waiter.js";
+import * as recorder from "./py/aiogpu/gpu/index.js";
 import { requireAdapter } from "./web/adapter.js";
 import { AioGpuError } from "./web/errors.js";
 import { hold } from "./web/liveness.js";
@@ -33,7 +31,7 @@ async function boot({ port, lock, indexURL, wheelURL, packages }) {
     await requireAdapter({ gpu: navigator.gpu, isSecureContext }, "worker");
     stages.enter("pyodide");
     const pyodide = await load(indexURL, post);
-    pyodide.registerJsModule("_aiogpu_recorder", { ...recorder, ...surfaces, ...waiter });
+    pyodide.registerJsModule("_aiogpu_recorder", recorder);
     stages.enter("packages");
     const micropip = await loadMicropip(pyodide);
     await micropip.install(packages);

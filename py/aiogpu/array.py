@@ -6,17 +6,18 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aiogpu import dtypes, evaluate, hostdata, shapes
-from aiogpu.dtypes import DType, Scalar
 from aiogpu.errors import SyncAccessError, UsageError
-from aiogpu.graph import build, select
 from aiogpu.gpu import browser
+from aiogpu.graph import build, select
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 
+    from aiogpu.dtypes import DType, Scalar
     from aiogpu.graph.build import Operand
     from aiogpu.graph.node import Node
     from aiogpu.shapes import Shape
+
 
 class SyncReads:
     """The switch of `sync_reads`: on from the call, or within a ``with`` block."""
@@ -34,10 +35,10 @@ class SyncReads:
         SyncReads.is_on = self._before
 
 
-def sync_reads(on: bool = True) -> SyncReads:  # noqa: FBT001, FBT002 - the contract's form
+def sync_reads(on: bool = True) -> SyncReads:
     """Let ``float(x)``, ``int(x)``, ``bool(x)`` and ``np.asarray(x)`` wait, by switching stacks.
 
-    A switch of the interpreter, not of a task: from the call on, or within ``with gpu.sync_reads():``.
+    A switch of the interpreter, not of a task: from the call on, or in ``with gpu.sync_reads():``.
     Where the browser cannot switch stacks (JSPI), the conversions raise SyncAccessError still.
     """
     return SyncReads(on=on)
@@ -61,8 +62,12 @@ class Read:
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise SyncAccessError(f"{self._name}: a read: add await: `await x.{self._name}()`")
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
-    __getitem__ = __iter__ = __len__ = __float__ = __int__ = __bool__ = __index__ = __array__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
+        _refuse
+    )
+    __getitem__ = __iter__ = __len__ = __float__ = __int__ = __bool__ = __index__ = __array__ = (
+        _refuse
+    )
     __lt__ = __le__ = __gt__ = __ge__ = __matmul__ = __neg__ = __call__ = _refuse
 
 
@@ -70,8 +75,8 @@ class Array:
     """An array on the GPU, or on its way there.
 
     Operations enqueue and return at once; only ``await x.numpy()``, ``tolist``, ``item``, ``data``
-    and ``evaluate`` wait. Arrays are values: ``x[...] = v`` and ``x += v`` rebind ``x`` to a new one,
-    and what was made from the old value keeps it.
+    and ``evaluate`` wait. Arrays are values: ``x[...] = v`` and ``x += v`` rebind ``x`` to a new
+    one, and what was made from the old value keeps it.
     """
 
     __slots__ = ("__weakref__", "_cut", "_node")
@@ -131,7 +136,8 @@ class Array:
 
     def __repr__(self) -> str:
         state = "failed" if self._node.error else "ready" if self._node.is_done else "pending"
-        return f"<aiogpu.Array shape={self.shape} dtype={self.dtype.name} ({state}; await x.numpy() to read)>"
+        what = f"shape={self.shape} dtype={self.dtype.name}"
+        return f"<aiogpu.Array {what} ({state}; await x.numpy() to read)>"
 
     def __len__(self) -> int:
         if not self.shape:
@@ -160,7 +166,7 @@ class Array:
         return hostdata.as_numpy(data, self.shape, self.dtype)
 
     def data(self) -> Read:
-        """``await x.data()``: the values as a C-order memoryview; needs no NumPy. Flat where a size is 0."""
+        """``await x.data()``: the values as a C-order memoryview; flat where a size is 0."""
         return Read("data", self._data)
 
     async def _data(self) -> memoryview:
@@ -168,7 +174,7 @@ class Array:
         return hostdata.as_memoryview(data, self.shape, self.dtype)
 
     def tolist(self) -> Read:
-        """``await x.tolist()``: the values as nested lists of Python numbers; a number for a 0-d array."""
+        """``await x.tolist()``: the values as nested lists of Python numbers, or as one number."""
         return Read("tolist", self._tolist)
 
     async def _tolist(self) -> Any:  # noqa: ANN401 - nested lists
@@ -187,7 +193,7 @@ class Array:
 
     async def _item(self) -> Scalar:
         (data,) = await evaluate.DEFAULT.read([self._node])
-        scalar: Scalar = data.cast(self.dtype.format)[0]
+        scalar: Scalar = hostdata.elements(data, self.dtype)[0]
         return scalar
 
     async def evaluate(self) -> Array:
@@ -204,7 +210,7 @@ class Array:
     def _wait(self, name: str, form: str) -> Any:  # noqa: ANN401 - a number
         if not SyncReads.is_on:
             raise SyncAccessError(
-                f"{name}: {self.shape} {self.dtype.name} array: the value is on the GPU; write `{form}`"
+                f"{name}: {self.dtype.name} array: the value is on the GPU; write `{form}`"
             )
         return browser.wait_sync(self._item())
 
@@ -224,23 +230,25 @@ class Array:
 
     def __index__(self) -> int:
         if self.dtype.kind not in {"int", "uint"}:
-            raise SyncAccessError(f"index: {self.dtype.name} array: only an integer array can be an index")
+            raise SyncAccessError(
+                f"index: {self.dtype.name} array: only an integer array can be an index"
+            )
         return int(self._number("index"))
 
     def __bool__(self) -> bool:
         return bool(self._number("bool"))
 
-    def __array__(self, dtype: object = None, copy: object = None) -> Any:  # noqa: ANN401, ARG002 - NumPy's protocol
+    def __array__(self, dtype: object = None, copy: object = None) -> Any:  # noqa: ANN401 - NumPy's protocol
         if not SyncReads.is_on:
             raise SyncAccessError(
-                f"__array__: {self.shape} {self.dtype.name} array: the values are on the GPU; write `await x.numpy()`"
+                "__array__: an array: the values are on the GPU; write `await x.numpy()`"
             )
         values = browser.wait_sync(self._numpy())
         return values if dtype is None else values.astype(dtype)
 
     # Operators
 
-    def _binary(self, name: str, other: object, *, swap: bool = False) -> Any:  # noqa: ANN401 - Array or NotImplemented
+    def _binary(self, name: str, other: object, *, swap: bool = False) -> Array:
         operand = as_operand(other)
         if operand is None:
             return NotImplemented
@@ -340,7 +348,11 @@ class Array:
     __hash__ = None  # type: ignore[assignment]
 
     def __matmul__(self, other: Array) -> Array:
-        return Array(build.matmul(self._node, other._node)) if isinstance(other, Array) else NotImplemented
+        return (
+            Array(build.matmul(self._node, other._node))
+            if isinstance(other, Array)
+            else NotImplemented
+        )
 
     def __neg__(self) -> Array:
         return Array(build.elementwise("negative", self._node))
@@ -357,7 +369,10 @@ class Array:
     # Shapes and dtypes
 
     def astype(self, dtype: object, /) -> Array:
-        """The values in another dtype: floats truncate and saturate to integers, integers wrap, NaN gives 0."""
+        """The values in another dtype.
+
+        Floats truncate and saturate to integers, NaN gives 0; integers wrap.
+        """
         return Array(build.cast(self._node, dtypes.as_dtype(dtype, "astype")))
 
     def reshape(self, *shape: int | Sequence[int]) -> Array:
@@ -396,8 +411,9 @@ class Array:
     def __setitem__(self, key: object, value: object) -> None:
         if self._cut is not None:
             raise UsageError(
-                f"setitem: {select.spell(key, self._cut)}: this array was cut from another one and is a value of its own, "
-                f"so the assignment would be lost; write x[{select.spell(key, self._cut)}] = ..., or .copy() it first"
+                f"setitem: {select.spell(key)}: this array was cut from another and is a value of "
+                "its own, so the assignment would be lost; "
+                f"write x[{select.spell(key, self._cut)}] = ..., or .copy() it first"
             )
         operand = as_operand(value)
         self._rebind(select.assign(self._node, key, as_node(value) if operand is None else operand))
@@ -431,4 +447,3 @@ def as_node(given: object, dtype: DType | None = None, operation: str = "array")
         return given._node if dtype is None else build.cast(given._node, dtype)
     host, shape, found = hostdata.capture(given, dtype, operation)
     return build.leaf(host, shape, found)
-

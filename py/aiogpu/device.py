@@ -39,7 +39,14 @@ class Adapter:
     @classmethod
     def of(cls, info: AdapterInfo) -> Adapter:
         """An adapter of the host's data."""
-        return cls(info.vendor, info.architecture, info.description, info.is_fallback, info.features, info.limits)
+        return cls(
+            info.vendor,
+            info.architecture,
+            info.description,
+            info.is_fallback,
+            info.features,
+            info.limits,
+        )
 
 
 class Device:
@@ -51,7 +58,13 @@ class Device:
         gpu_device: The JavaScript GPUDevice.
     """
 
-    def __init__(self, adapter: Adapter, runtime: Runtime, gpu_device: Any, wishes: _Wishes) -> None:  # noqa: ANN401 - a GPUDevice
+    def __init__(
+        self,
+        adapter: Adapter,
+        runtime: Runtime,
+        gpu_device: Any,  # noqa: ANN401 - a GPUDevice
+        wishes: _Wishes,
+    ) -> None:
         self.adapter = adapter
         self.runtime = runtime
         self.gpu_device = gpu_device
@@ -77,7 +90,7 @@ class Device:
         return self.runtime.lost_reason
 
     def destroy(self) -> None:
-        """Destroy the device: everything pending on it rejects with DeviceLostError; the next use opens another."""
+        """Destroy it: what is pending raises DeviceLostError, and the next use opens another."""
         self.runtime.recorder.destroy()
 
 
@@ -121,7 +134,9 @@ class Opener:
         gpu_device: Any = None,  # noqa: ANN401 - a GPUDevice
     ) -> Device:
         """See `open_device`."""
-        wishes = _Wishes(frozenset(features), frozenset((limits or {}).items()), memory_limit, gpu_device)
+        wishes = _Wishes(
+            frozenset(features), frozenset((limits or {}).items()), memory_limit, gpu_device
+        )
         device = self.current
         if device is not None and not device.is_lost:
             self._check(wishes, device.wishes)
@@ -139,7 +154,7 @@ class Opener:
     def _check(self, wishes: _Wishes, had: _Wishes) -> None:
         if not wishes.is_met_by(had):
             raise UsageError(
-                f"open_device: {wishes}: a device is open with other wishes, {had}; destroy() it first"
+                f"open_device: {wishes}: a device is open with other wishes, {had}; destroy() it"
             )
 
     def _opened(self, task: asyncio.Task[Device]) -> None:
@@ -173,14 +188,17 @@ async def request_adapter(power_preference: str | None = "high-performance") -> 
     """What the browser's adapter says of itself; opens nothing.
 
     Args:
-        power_preference: WebGPU's ``"high-performance"`` or ``"low-power"``; None leaves the choice to the browser.
+        power_preference: WebGPU's ``"high-performance"`` or ``"low-power"``; None leaves the choice
+            to the browser.
 
     Raises:
         NoWebGPUError: There is no ``navigator.gpu`` here; the message says why.
         NoAdapterError: There is, but it gave no adapter.
     """
     if power_preference not in {None, "high-performance", "low-power"}:
-        raise UsageError(f"request_adapter: power_preference {power_preference!r}: high-performance, low-power or None")
+        raise UsageError(
+            f"request_adapter: power_preference {power_preference!r}: no such preference of WebGPU"
+        )
     info, _ = await DEFAULT.host.request_adapter(power_preference)
     return Adapter.of(info)
 
@@ -200,11 +218,11 @@ async def open_device(
     memory_limit: int | None = None,
     gpu_device: Any = None,  # noqa: ANN401 - a GPUDevice
 ) -> Device:
-    """The default device, opened if it is not open yet. Without wishes there is no need to call this.
+    """The default device, opened if it is not open yet; without wishes there is no need to call it.
 
     Args:
         features: WebGPU features that the device must have.
-        limits: WebGPU limits, by name, that it must allow; whatever the adapter has is asked for anyhow.
+        limits: WebGPU limits, by name, that it must allow; all that the adapter has is asked for.
         memory_limit: Most bytes of arrays in use at a time.
         gpu_device: A JavaScript GPUDevice to use in place of a new one.
 

@@ -47,7 +47,9 @@ class DType:
     def range(self) -> tuple[int, int]:
         """Smallest and largest value of an integer dtype."""
         bits = 8 * self.itemsize
-        return (-(1 << bits - 1), (1 << bits - 1) - 1) if self.kind == "int" else (0, (1 << bits) - 1)
+        return (
+            (-(1 << bits - 1), (1 << bits - 1) - 1) if self.kind == "int" else (0, (1 << bits) - 1)
+        )
 
 
 bool_: Final = DType("bool", "bool", 1, "bool", "?")
@@ -73,7 +75,7 @@ _SPELLINGS: Final[dict[object, DType]] = {bool: bool_, int: int32, float: float3
 
 
 def as_dtype(given: object, operation: str) -> DType:
-    """The dtype that ``given`` names: one of ours, its name, a NumPy dtype, ``bool``, ``int``, ``float``.
+    """The dtype that ``given`` names: ours, its name, a NumPy dtype, ``bool``, ``int``, ``float``.
 
     Raises:
         DTypeError: There is no such dtype here (float64 and int64 among them).
@@ -82,7 +84,11 @@ def as_dtype(given: object, operation: str) -> DType:
         return given
     if isinstance(given, (str, type)) and given in _SPELLINGS:
         return _SPELLINGS[given]
-    name = given if isinstance(given, str) else getattr(given, "name", None) or getattr(given, "__name__", "")
+    name = (
+        given
+        if isinstance(given, str)
+        else getattr(given, "name", None) or getattr(given, "__name__", "")
+    )
     if (dtype := BY_NAME.get(str(name))) is not None:
         return dtype
     wanted = str(name) or repr(given)
@@ -101,7 +107,7 @@ def promote(first: DType, second: DType, operation: str) -> DType:
         return _PROMOTION[frozenset((first, second))]
     except KeyError:
         raise DTypeError(
-            f"{operation}: {first.name} and {second.name}: these do not promote; cast one with astype"
+            f"{operation}: {first.name} and {second.name}: do not promote; cast one with astype"
         ) from None
 
 
@@ -115,7 +121,9 @@ def promote_scalar(dtype: DType, value: Scalar, operation: str) -> DType:
     if isinstance(value, bool):
         return dtype
     if dtype is bool_:
-        raise DTypeError(f"{operation}: bool and {value!r}: a bool array with a number; cast with astype")
+        raise DTypeError(
+            f"{operation}: bool and {value!r}: a bool array with a number; cast with astype"
+        )
     if isinstance(value, int):
         if dtype.kind != "float":
             check_range(value, dtype, operation)
@@ -132,7 +140,9 @@ def check_range(value: int, dtype: DType, operation: str) -> None:
     """Raise IntegerOverflowError when an integer ``dtype`` cannot hold ``value``."""
     low, high = dtype.range
     if not low <= value <= high:
-        raise IntegerOverflowError(f"{operation}: {value}: outside of {dtype.name}, {low} to {high}")
+        raise IntegerOverflowError(
+            f"{operation}: {value}: outside of {dtype.name}, {low} to {high}"
+        )
 
 
 def word(value: Scalar, dtype: DType) -> int:

@@ -35,5 +35,8 @@ def explain(*arrays: Array) -> str:
         ]
         name = step.node.op.name
         inner = f" of {' '.join(fused)}" if fused and fused != [name] else ""
-        lines.append(f"{number}: {name}{inner} -> {step.node.shape} {step.node.dtype.name}, {len(step.inputs)} inputs")
+        lines.append(
+            f"{number}: {name}{inner} -> {step.node.shape} {step.node.dtype.name}, "
+            f"{len(step.inputs)} inputs"
+        )
     return "\n".join(lines)

@@ -62,7 +62,7 @@ class Evaluator:
         return (await self._opener.open()).runtime
 
     def show(self, node: Node) -> None:
-        """An array shows ``node``: keep an eye on it, and drain the stream when its graph grows deep.
+        """An array shows ``node``: remember it, and drain the stream when its graph grows deep.
 
         Raises:
             UsageError: No device is open yet and the graph has grown too deep.
@@ -77,7 +77,8 @@ class Evaluator:
                 self.drain([node])
             elif node.depth > MAX_UNOPENED:
                 raise UsageError(
-                    f"{node.op.name}: {node.depth} pending operations: no device is open yet; await something first"
+                    f"{node.op.name}: {node.depth} pending operations: no device is open yet; "
+                    "await something first"
                 )
 
     def _prune(self) -> None:
@@ -119,7 +120,9 @@ class Evaluator:
             if time.perf_counter() - turn > SLICE_S:
                 await asyncio.sleep(0)
                 turn = time.perf_counter()
-        await runtime.pipelines.prepare([launch for _, program in planned for launch in program.launches])
+        await runtime.pipelines.prepare(
+            [launch for _, program in planned for launch in program.launches]
+        )
         while planned:
             step, program = planned.popleft()
             await self._run(runtime, step, program, paced=True)
@@ -129,7 +132,10 @@ class Evaluator:
                 turn = time.perf_counter()
         for node in nodes:
             if isinstance(node.value, HostData):
-                await self._buffer(runtime, node, paced=True)
+                try:
+                    await self._buffer(runtime, node, paced=True)
+                except AioGpuError as error:
+                    node.fail(error)
 
     def drain(self, nodes: Sequence[Node]) -> None:
         """Enqueue all work that ``nodes`` need, at once and without a turn of the event loop."""
@@ -153,28 +159,32 @@ class Evaluator:
                 if source.error is not None:
                     raise source.error
             runtime.check_alive()
-            if node.op is table.PICK:
-                node.resolve(step.inputs[0].value[(node.attrs or {})["index"]])
-                return
-            slots = [await self._buffer(runtime, source, paced=paced) for source in step.inputs]
-            if node.op is table.VIEW and _is_alias(step):
-                node.resolve(slots[0])
-                return
-            outputs = self._outputs(runtime, node)
-            slots += outputs
-            slots += [runtime.pool.allocate(nbytes, node.op.name) for nbytes in program.temporaries]
-            for launch in program.launches:
-                buffers = [slots[slot] for slot in launch.bindings]
-                if paced:
-                    await runtime.launch_paced(launch, buffers, node.origin)
-                else:
-                    runtime.launch(launch, buffers, node.origin)
+            node.resolve(await self._value(runtime, step, program, paced=paced))
         except AioGpuError as error:
             if isinstance(error, DeviceLostError):
                 runtime.stream.is_lost = True
             node.fail(error)
-        else:
-            node.resolve(outputs[0] if len(outputs) == 1 else tuple(outputs))
+
+    async def _value(
+        self, runtime: Runtime, step: Step, program: Program, *, paced: bool
+    ) -> Buffer | tuple[Buffer, ...]:
+        node = step.node
+        if node.op is table.PICK:
+            picked: Buffer = step.inputs[0].value[(node.attrs or {})["index"]]
+            return picked
+        slots = [await self._buffer(runtime, source, paced=paced) for source in step.inputs]
+        if node.op is table.VIEW and _is_alias(step):
+            return slots[0]
+        outputs = self._outputs(runtime, node)
+        slots += outputs
+        slots += [runtime.pool.allocate(nbytes, node.op.name) for nbytes in program.temporaries]
+        for launch in program.launches:
+            buffers = [slots[slot] for slot in launch.bindings]
+            if paced:
+                await runtime.launch_paced(launch, buffers, node.origin)
+            else:
+                runtime.launch(launch, buffers, node.origin)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _outputs(self, runtime: Runtime, node: Node) -> list[Buffer]:
         sizes = [node.nbytes] if node.attrs is None else node.attrs.get("outputs", [node.nbytes])
@@ -200,7 +210,7 @@ class Evaluator:
         return await self._read(nodes, as_js=False)
 
     async def read_js(self, nodes: Sequence[Node]) -> list[Any]:
-        """The same as JS typed arrays, each on an ArrayBuffer of its own, without a way through Python's memory."""
+        """The same as JS typed arrays, each on an ArrayBuffer of its own, past Python's memory."""
         return await self._read(nodes, as_js=True)
 
     async def _read(self, nodes: Sequence[Node], *, as_js: bool) -> list[Any]:
@@ -310,5 +320,5 @@ DEFAULT = Evaluator(device.DEFAULT)
 
 
 async def read_js(arrays: Sequence[Array]) -> list[Any]:
-    """The values of arrays as JS typed arrays, each on an ArrayBuffer of its own; all by one submit."""
-    return await DEFAULT.read_js([x._node for x in arrays])  # noqa: SLF001 - arrays stand on this module
+    """The values as JS typed arrays, each on an ArrayBuffer of its own; all by one submit."""
+    return await DEFAULT.read_js([x._node for x in arrays])

@@ -10,7 +10,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from aiogpu import dtypes, shapes
-from aiogpu.dtypes import DType
 from aiogpu.errors import DTypeError, IntegerOverflowError, ShapeError, UsageError
 from aiogpu.gpu import browser
 from aiogpu.runtime.transfer import HostData
@@ -18,6 +17,7 @@ from aiogpu.runtime.transfer import HostData
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from aiogpu.dtypes import DType
     from aiogpu.shapes import Shape
 
 # What the buffer protocol calls the elements, and what they become here.
@@ -55,7 +55,8 @@ def capture(given: object, dtype: DType | None, operation: str) -> tuple[HostDat
         view = memoryview(given)  # type: ignore[arg-type]
     except TypeError:
         raise UsageError(
-            f"{operation}: {type(given).__name__}: takes numbers, nested lists, anything with the buffer protocol, JS typed arrays"
+            f"{operation}: {type(given).__name__}: takes numbers, nested lists, anything with the "
+            "buffer protocol, and JS typed arrays"
         ) from None
     return _from_view(view, dtype, operation)
 
@@ -67,9 +68,12 @@ def _from_numpy(values: Any, dtype: DType | None, operation: str) -> tuple[HostD
     if native is None:
         native = {"f": dtypes.float32, "i": dtypes.int32, "u": dtypes.uint32}.get(kind)
     if native is None:
-        raise DTypeError(f"{operation}: dtype {values.dtype}: not available; there are {', '.join(dtypes.BY_NAME)}")
+        raise DTypeError(
+            f"{operation}: dtype {values.dtype}: there are {', '.join(dtypes.BY_NAME)}"
+        )
     wanted = dtype or native
-    if wanted.kind in {"int", "uint"} and kind in "iu" and values.size:
+    is_same = values.dtype.name == wanted.name
+    if wanted.kind in {"int", "uint"} and kind in "iu" and values.size and not is_same:
         for value in (int(values.min()), int(values.max())):
             _check_data(value, wanted, str(values.dtype), operation)
     numpy = sys.modules["numpy"]
@@ -91,10 +95,14 @@ def _truncate(numpy: Any, values: Any, wanted: DType) -> Any:  # noqa: ANN401 - 
 def _check_data(value: int, dtype: DType, given: str, operation: str) -> None:
     low, high = dtype.range
     if not low <= value <= high:
-        raise IntegerOverflowError(f"{operation}: {given} data: {value} does not fit {dtype.name}, {low} to {high}")
+        raise IntegerOverflowError(
+            f"{operation}: {given} data: {value} does not fit {dtype.name}, {low} to {high}"
+        )
 
 
-def _from_view(view: memoryview, dtype: DType | None, operation: str) -> tuple[HostData, Shape, DType]:
+def _from_view(
+    view: memoryview, dtype: DType | None, operation: str
+) -> tuple[HostData, Shape, DType]:
     order = view.format[0] if view.format[:1] in {"<", ">", "=", "@", "!"} else ""
     form = view.format.removeprefix(order)
     native = _FORMATS.get(form)
@@ -110,7 +118,9 @@ def _from_view(view: memoryview, dtype: DType | None, operation: str) -> tuple[H
     return _pack(values, shape, dtype or native, form, operation)
 
 
-def _from_numbers(given: object, dtype: DType | None, operation: str) -> tuple[HostData, Shape, DType]:
+def _from_numbers(
+    given: object, dtype: DType | None, operation: str
+) -> tuple[HostData, Shape, DType]:
     shape, values = _flatten(given, operation)
     if dtype is None:
         if values and all(isinstance(value, bool) for value in values):
@@ -174,21 +184,33 @@ def _single(value: float) -> float:
 def as_numpy(data: memoryview, shape: Shape, dtype: DType) -> Any:  # noqa: ANN401 - numpy.ndarray
     """Bytes as a NumPy array that owns them."""
     try:
-        import numpy  # noqa: PLC0415, ICN001 - optional
+        import numpy
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("numpy(): NumPy is not installed; use `await x.data()` or `await x.tolist()`") from error
+        raise ModuleNotFoundError(
+            "numpy(): NumPy is not installed; use `await x.data()` or `await x.tolist()`"
+        ) from error
     return numpy.frombuffer(data, dtype=dtype.name).reshape(shape)
 
 
-def as_memoryview(data: memoryview, shape: Shape, dtype: DType) -> memoryview:
-    """Bytes as a memoryview of elements; flat where a size is 0, which memoryview refuses in a shape."""
-    flat = data.cast(dtype.format)
-    return flat.cast("B").cast(dtype.format, shape) if len(shape) > 1 and 0 not in shape else flat
+def elements(data: memoryview, dtype: DType) -> memoryview[Any]:
+    """Bytes as a flat memoryview of elements."""
+    raw: Any = data  # the overloads of cast() know only literal formats
+    flat: memoryview[Any] = raw.cast(dtype.format)
+    return flat
+
+
+def as_memoryview(data: memoryview, shape: Shape, dtype: DType) -> memoryview[Any]:
+    """Bytes as a memoryview of elements; flat where a size is 0, which it refuses in a shape."""
+    if len(shape) < 2 or 0 in shape:
+        return elements(data, dtype)
+    raw: Any = data
+    shaped: memoryview[Any] = raw.cast(dtype.format, shape)
+    return shaped
 
 
 def as_list(data: memoryview, shape: Shape, dtype: DType) -> Any:  # noqa: ANN401 - nested lists
     """Bytes as nested lists of Python numbers; a number for shape ()."""
-    values: list[Any] = data.cast(dtype.format).tolist()
+    values: list[Any] = elements(data, dtype).tolist()
     if not shape:
         return values[0]
     for axis in range(len(shape) - 1, 0, -1):

@@ -9,7 +9,7 @@ from aiogpu.array import Array, Read
 
 
 def read(*arrays: Array) -> Read:
-    """``await read(x, y, ...)``: the values of several arrays, by one submit.
+    """Read several arrays by one submit: ``await gpu.read(x, y)``.
 
     Returns:
         A list, when awaited: NumPy arrays where NumPy is installed, else memoryviews.

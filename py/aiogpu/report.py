@@ -13,8 +13,11 @@ from aiogpu.runtime.counters import Counters
 
 
 def version() -> str:
-    """The version of the installed package."""
-    return metadata.version("aiogpu")
+    """The version of the installed package; ``"uninstalled"`` where it runs from its sources."""
+    try:
+        return metadata.version("aiogpu")
+    except metadata.PackageNotFoundError:
+        return "uninstalled"
 
 
 def environment() -> dict[str, Any]:
@@ -28,16 +31,20 @@ def environment() -> dict[str, Any]:
 
 
 def memory() -> dict[str, int]:
-    """Bytes of device memory: ``in_use``, ``reserved``, ``peak``, ``padding``, and the number of ``buffers``.
+    """Bytes of device memory: ``in_use``, ``reserved``, ``peak``, ``padding``; and ``buffers``.
 
     All zero before a device is open.
     """
     runtime = evaluate.DEFAULT.runtime
-    return runtime.memory() if runtime else dict.fromkeys(("in_use", "reserved", "peak", "padding", "buffers"), 0)
+    return (
+        runtime.memory()
+        if runtime
+        else dict.fromkeys(("in_use", "reserved", "peak", "padding", "buffers"), 0)
+    )
 
 
 def counters() -> dict[str, int]:
-    """What was done since the device was opened; see `aiogpu.runtime.counters.Counters` for the keys.
+    """What was done since the device was opened, by the names of `aiogpu.runtime.counters`.
 
     All zero before a device is open.
     """
@@ -46,7 +53,7 @@ def counters() -> dict[str, int]:
 
 
 async def report() -> dict[str, Any]:
-    """One JSON-able dict for a bug report: version, surroundings, adapter, limits, counters, memory.
+    """One JSON-able dict for a bug report: version, surroundings, adapter, counters, memory.
 
     ``adapter`` says plainly when it is software, and ``error`` why there is none. Opens no device.
     """
@@ -56,7 +63,11 @@ async def report() -> dict[str, Any]:
     except AioGpuError as error:
         result["error"] = {"code": error.code, "message": str(error)}
     else:
-        kind = "software (results are right, speed is not that of a GPU)" if adapter.is_fallback else "hardware"
+        kind = (
+            "software (results are right, speed is not that of a GPU)"
+            if adapter.is_fallback
+            else "hardware"
+        )
         result["adapter"] = {
             "vendor": adapter.vendor,
             "architecture": adapter.architecture,
@@ -69,7 +80,9 @@ async def report() -> dict[str, Any]:
 
 
 def pace(mode: str) -> None:
-    """How much work one submit may hold: ``"interactive"`` leaves the page's frames their turns, ``"throughput"`` does not.
+    """How much work one submit may hold: ``"interactive"`` leaves frames their turns.
+
+    ``"throughput"``, the default where no canvas is attached, does not.
 
     Raises:
         UsageError: Another mode, or no device is open yet.

@@ -46,7 +46,8 @@ def broadcast(shapes: Iterable[Shape], operation: str) -> Shape:
             if result[-back] != 1:
                 shown = " and ".join(map(str, given))
                 raise ShapeError(
-                    f"{operation}: shapes {shown}: sizes {result[-back]} and {size} of axis -{back} do not broadcast"
+                    f"{operation}: shapes {shown}: sizes {result[-back]} and {size} "
+                    f"of axis -{back} do not broadcast"
                 )
             result[-back] = size
     return tuple(result)
@@ -121,23 +122,31 @@ class View(NamedTuple):
         strides = [0] * lead
         for size, stride, target in zip(self.shape, self.strides, shape[lead:], strict=True):
             if size not in (1, target):
-                raise ShapeError(f"{operation}: shape {self.shape} to {shape}: {size} does not broadcast to {target}")
+                raise ShapeError(
+                    f"{operation}: shape {self.shape} to {shape}: {size} is not {target}"
+                )
             strides.append(stride if size == target else 0)
         return View(shape, tuple(strides), self.offset)
 
     def permute(self, axes: Sequence[int]) -> View:
         """The view with its axes in another order."""
-        return View(tuple(self.shape[a] for a in axes), tuple(self.strides[a] for a in axes), self.offset)
+        return View(
+            tuple(self.shape[a] for a in axes), tuple(self.strides[a] for a in axes), self.offset
+        )
 
     def reshape(self, shape: Shape) -> View | None:
         """The view in another shape of as many elements, or None where strides cannot say it."""
         if prod(self.shape) == 0:
             return View.contiguous(shape)
-        old = [(size, stride) for size, stride in zip(self.shape, self.strides, strict=True) if size != 1]
+        old = [
+            (size, stride)
+            for size, stride in zip(self.shape, self.strides, strict=True)
+            if size != 1
+        ]
         strides: list[int] = []
         runs = _runs(old)
         rest = list(reversed(runs))
-        left, stride = (rest.pop() if rest else (1, 0))
+        left, stride = rest.pop() if rest else (1, 0)
         for size in shape:
             if size == 1:
                 strides.append(0)

@@ -6,19 +6,23 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from aiogpu import dtypes, evaluate
-from aiogpu.array import Array
 from aiogpu.errors import AioGpuError, DeviceError, UsageError
 from aiogpu.runtime.pool import Buffer
 
 if TYPE_CHECKING:
+    from aiogpu.array import Array
     from aiogpu.graph.node import Node
     from aiogpu.runtime.runtime import Runtime
 
-_CHANNELS = {1: 0, 3: 2, 4: 4}  # what surfaces.js calls grey, RGB and RGBA of float32; of uint8 one more
+_CHANNELS = {
+    1: 0,
+    3: 2,
+    4: 4,
+}  # what surfaces.js calls grey, RGB and RGBA of float32; of uint8 one more
 
 
 class Canvas:
-    """A canvas that shows arrays; works on an OffscreenCanvas in a worker and on a canvas in the page.
+    """A canvas that shows arrays: an OffscreenCanvas in a worker, or a canvas of the page.
 
     Args:
         canvas: The JavaScript canvas. It must not have a context of another kind.
@@ -33,8 +37,8 @@ class Canvas:
     def show(self, x: Array) -> None:
         """Draw ``x``; returns at once, and the drawing follows the computing of ``x`` on the GPU.
 
-        The canvas takes the size of the array. Only the latest array is drawn when several are shown
-        before one could be. An error is raised by the next `synchronize`.
+        The canvas takes the size of the array. Only the latest array is drawn when several are
+        shown before one could be. An error is raised by the next `synchronize`.
 
         Args:
             x: Shape ``(h, w)`` for grey, ``(h, w, 3)`` or ``(h, w, 4)`` for colours (alpha is
@@ -46,9 +50,13 @@ class Canvas:
         shape = x.shape
         channels = _CHANNELS.get(shape[2] if len(shape) == 3 else 1)
         if len(shape) not in {2, 3} or channels is None or 0 in shape:
-            raise UsageError(f"show: shape {shape}: takes (h, w), (h, w, 3) or (h, w, 4), not empty")
+            raise UsageError(
+                f"show: shape {shape}: takes (h, w), (h, w, 3) or (h, w, 4), not empty"
+            )
         if x.dtype not in {dtypes.float32, dtypes.uint8}:
-            raise UsageError(f"show: {x.dtype.name}: takes float32 from 0 to 1, or uint8; cast with astype")
+            raise UsageError(
+                f"show: {x.dtype.name}: takes float32 from 0 to 1, or uint8; cast with astype"
+            )
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -129,8 +137,8 @@ def canvas(name: str = "canvas") -> Canvas:
 async def synchronize() -> None:
     """Resolve when all issued work is done and everything that was shown is drawn.
 
-    Arrays that are still referenced and not computed yet are computed; those that nobody holds never
-    run. Cancelling stops the waiting only.
+    Arrays that are still referenced and not computed yet are computed; those that nobody holds
+    never run. Cancelling stops the waiting only.
 
     Raises:
         AioGpuError: The first error that nobody awaited.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import json
-from array import array
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -30,14 +29,22 @@ try:
     import js
     from pyodide.ffi import JsException, JsProxy, can_run_sync, run_sync, to_js
 except ImportError:  # CPython: only the compile half works
-    js = None
+    js = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Awaitable
 
     from aiogpu.program import Launch
 
-_FILES: Final = ("waiter.js", "surfaces.js", "recorder.js")
+_FILES: Final = (
+    "waiter.js",
+    "scopes.js",
+    "programs.js",
+    "staging.js",
+    "surfaces.js",
+    "recorder.js",
+)
 _COMMANDS: Final = 4096  # words of the JS array that takes a batch, at first
 _JS_DTYPES: Final = {
     "Float32Array": "float32",
@@ -85,14 +92,19 @@ def _gpu() -> Any:  # noqa: ANN401 - navigator.gpu
 
 def _require_gpu() -> Any:  # noqa: ANN401 - navigator.gpu
     if js is None:
-        raise NoWebGPUError("open_device: CPython: there is no WebGPU outside of a browser; run this in Pyodide")
+        raise NoWebGPUError(
+            "open_device: CPython: there is no WebGPU outside of a browser; run this in Pyodide"
+        )
     gpu = _gpu()
     if gpu is None:
         if not getattr(js, "isSecureContext", True):
             raise NoWebGPUError(
-                "open_device: navigator.gpu: missing since this page is not a secure context; serve it over https or from localhost"
+                "open_device: navigator.gpu: missing since this page is not a secure context; "
+                "serve it over https or from localhost"
             )
-        raise NoWebGPUError("open_device: navigator.gpu: missing; this browser has no WebGPU, or it is turned off")
+        raise NoWebGPUError(
+            "open_device: navigator.gpu: missing; this browser has no WebGPU, or it is turned off"
+        )
     return gpu
 
 
@@ -154,7 +166,9 @@ async def request_device(
     """
     have = _describe(adapter.info, adapter)
     if missing := [name for name in features if name not in have.features]:
-        raise FeatureError(f"open_device: features {missing}: the adapter has only {sorted(have.features)}")
+        raise FeatureError(
+            f"open_device: features {missing}: the adapter has only {sorted(have.features)}"
+        )
     wanted = {**have.limits, **limits}
     for name, asked in limits.items():
         allowed = have.limits.get(name, getattr(adapter.limits, name, None))
@@ -166,16 +180,22 @@ async def request_device(
         del wanted["maxImmediateSize"]
     wanted["maxComputeWorkgroupSizeX"] = wanted["maxComputeInvocationsPerWorkgroup"]
     try:
-        device = await adapter.requestDevice(_object({"requiredFeatures": features, "requiredLimits": wanted}))
+        device = await adapter.requestDevice(
+            _object({"requiredFeatures": features, "requiredLimits": wanted})
+        )
     except JsException as error:
         raise DeviceError(f"open_device: requestDevice: {error}") from error
-    return await _record(device, is_fallback=have.is_fallback), _limits(device, is_fallback=have.is_fallback), device
+    return (
+        await _record(device),
+        _limits(device, is_fallback=have.is_fallback),
+        device,
+    )
 
 
 async def adopt_device(device: Any) -> tuple[BrowserRecorder, Limits, BrowserAdapter]:  # noqa: ANN401 - a GPUDevice
     """A recorder on a GPUDevice that somebody else opened, and what is known of its adapter."""
     info = _describe(device.adapterInfo, device)
-    recorder = await _record(device, is_fallback=info.is_fallback)
+    recorder = await _record(device)
     return recorder, _limits(device, is_fallback=info.is_fallback), info
 
 
@@ -185,25 +205,23 @@ def _limits(device: Any, *, is_fallback: bool) -> Limits:  # noqa: ANN401 - a GP
     language = getattr(gpu, "wgslLanguageFeatures", None)
     immediate = language is not None and language.has("immediate_address_space")
     allowed = int(getattr(device.limits, "maxImmediateSize", 0) or 0)
-    return Limits(**values, immediate_nbytes=min(allowed, 64) if immediate else 0, is_fallback=is_fallback)
+    return Limits(
+        **values, immediate_nbytes=min(allowed, 64) if immediate else 0, is_fallback=is_fallback
+    )
 
 
-async def _record(device: Any, *, is_fallback: bool) -> BrowserRecorder:  # noqa: ANN401 - a GPUDevice
-    try:  # our worker.js registers the three files as one module
-        module = importlib.import_module("_aiogpu_recorder")
-        classes = (module.Recorder, module.Waiter, module.Surfaces)
+async def _record(device: Any) -> BrowserRecorder:  # noqa: ANN401 - a GPUDevice
+    try:  # our worker.js registers the files as one module
+        parts = importlib.import_module("_aiogpu_recorder")
     except ImportError:
-        waiter, surfaces, recorder = [await _import(name) for name in _FILES]
-        classes = (recorder.Recorder, waiter.Waiter, surfaces.Surfaces)
-    recorder_class, waiter_class, surfaces_class = classes
-    waiter = waiter_class.new(device)
-    surfaces = surfaces_class.new(device, _gpu())
-    return BrowserRecorder(recorder_class.new(device, waiter, surfaces), waiter, surfaces)
+        modules = [await _import(name) for name in _FILES]
+        parts = js.Object.assign(js.Object.new(), *modules)
+    return BrowserRecorder(parts.assemble(device, _gpu(), parts))
 
 
 async def _import(name: str) -> Any:  # noqa: ANN401 - a JS module
     """Import one of our JS files, which the wheel carries, from a blob URL."""
-    from pyodide.code import run_js  # noqa: PLC0415 - absent on CPython
+    from pyodide.code import run_js
 
     text = resources.files("aiogpu.gpu").joinpath(name).read_text(encoding="utf-8")
     blob = js.Blob.new(to_js([text]), _object({"type": "text/javascript"}))
@@ -226,12 +244,14 @@ def wait_sync(awaitable: Awaitable[Any]) -> Any:  # noqa: ANN401 - the awaitable
         SyncAccessError: Stack switching is not available here.
     """
     if not allows_run_sync():
-        raise SyncAccessError("sync_reads: this browser, or this call from JavaScript, cannot switch stacks; use await")
+        raise SyncAccessError(
+            "sync_reads: stacks cannot be switched in this browser or this call; use await"
+        )
     return run_sync(awaitable)
 
 
 def capture(given: object) -> tuple[Any, str, int] | None:
-    """A copy of a JS typed array or ArrayBuffer: the array, its dtype's name, its elements; None for all else."""
+    """A copy of a JS typed array, its dtype's name and its length; None for all else."""
     if js is None or not isinstance(given, JsProxy):
         return None
     name = str(getattr(getattr(given, "constructor", None), "name", ""))
@@ -247,15 +267,19 @@ def capture(given: object) -> tuple[Any, str, int] | None:
 class BrowserRecorder:
     """`aiogpu.gpu.protocol.Recorder` through recorder.js: one call into JavaScript each."""
 
-    def __init__(self, recorder: Any, waiter: Any, surfaces: Any) -> None:  # noqa: ANN401 - JS objects
+    def __init__(self, recorder: Any) -> None:  # noqa: ANN401 - a JS object
         self._js = recorder
-        self._waiter = waiter
-        self._attach = surfaces.attach
+        self._waiter = recorder.waiter
         self._commands = recorder.commands
         self._zeros = bytes(4 * _COMMANDS)
-        self._create, self._destroy, self._write = recorder.createBuffer, recorder.destroyBuffer, recorder.write
-        self._submit, self._wait, self._drain = recorder.submit, recorder.wait, recorder.drain
-        self._view, self._release, self._copy_out = recorder.view, recorder.release, recorder.copyOut
+        # Bound once: every attribute access on a JS object makes a proxy (1.3 to 3 µs).
+        self._create, self._destroy = recorder.createBuffer, recorder.destroyBuffer
+        self._write, self._submit = recorder.write, recorder.submit
+        self._wait, self._drain = recorder.wait, recorder.drain
+        staging = recorder.staging
+        self._view, self._release = staging.view, staging.release
+        self._copy_out = recorder.copyOut
+        self._attach = recorder.surfaces.attach
         self.crossings = 0
 
     def create_buffer(self, buffer: int, nbytes: int) -> None:
@@ -283,7 +307,7 @@ class BrowserRecorder:
 
     def _compile(self, pipeline: int, launch: Launch, *, now: bool) -> Any:  # noqa: ANN401 - a promise
         self.crossings += 1
-        return self._js.compile(
+        return self._js.programs.compile(
             pipeline,
             launch.wgsl,
             launch.entry,

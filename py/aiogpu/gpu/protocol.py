@@ -97,12 +97,29 @@ class Recorder(Protocol):
 class AdapterInfo(Protocol):
     """What an adapter says of itself."""
 
-    vendor: str
-    architecture: str
-    description: str
-    is_fallback: bool
-    features: frozenset[str]
-    limits: dict[str, int]
+    @property
+    def vendor(self) -> str:
+        """Such as ``nvidia``; empty where the browser hides it."""
+
+    @property
+    def architecture(self) -> str:
+        """Such as ``hopper``."""
+
+    @property
+    def description(self) -> str:
+        """Free text."""
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether it is software."""
+
+    @property
+    def features(self) -> frozenset[str]:
+        """Names of WebGPU features."""
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """WebGPU limits by name."""
 
 
 class Host(Protocol):
@@ -115,7 +132,10 @@ class Host(Protocol):
         """An adapter's data, and the host's own object for it."""
 
     async def request_device(
-        self, adapter: Any, features: list[str], limits: dict[str, int]  # noqa: ANN401 - the host's object
+        self,
+        adapter: Any,  # noqa: ANN401 - the host's object
+        features: list[str],
+        limits: dict[str, int],
     ) -> tuple[Recorder, Limits, Any]:
         """A device, its limits, and the host's own object for it."""
 

@@ -33,7 +33,8 @@ class RecordingRecorder:
     """A fake of `aiogpu.gpu.protocol.Recorder`.
 
     Attributes:
-        submits: The decoded commands of every submit: `Dispatch`, or ("copy" | "read" | "draw", ...).
+        submits: The decoded commands of every submit: `Dispatch`, or a tuple that begins with
+            ``copy``, ``read`` or ``draw``.
         launches: Every compiled launch, by pipeline number.
         live: Sizes of the live buffers, by number.
         refuse: Text that a compiler says of shaders that contain ``refuse_marker``.
@@ -98,7 +99,9 @@ class RecordingRecorder:
                     nparams = words[at + 6 + nbuffers]
                     first = at + 7 + nbuffers
                     label = self.launches[pipeline].label
-                    commands.append(Dispatch(label, (x, y, z), buffers, tuple(words[first : first + nparams])))
+                    commands.append(
+                        Dispatch(label, (x, y, z), buffers, tuple(words[first : first + nparams]))
+                    )
                     at = first + nparams
                 case protocol.COPY:
                     commands.append(("copy", *words[at + 1 : at + 6]))

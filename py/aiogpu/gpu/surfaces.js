@@ -44,7 +44,8 @@ export class Surfaces {
    * @param {number} id @param {OffscreenCanvas | HTMLCanvasElement} canvas
    */
   attach(id, canvas) {
-    const context = /** @type {GPUCanvasContext | null} */ (/** @type {any} */ (canvas).getContext("webgpu"));
+    // Both kinds of canvas have it; TypeScript does not merge their overloads.
+    const context = /** @type {HTMLCanvasElement} */ (canvas).getContext("webgpu");
     if (!context) return "the canvas already has a context of another kind";
     const format = this.gpu.getPreferredCanvasFormat();
     context.configure({ device: this.device, format, alphaMode: "opaque" });
@@ -90,7 +91,10 @@ export class Surfaces {
       { binding: 0, resource: { buffer } },
       { binding: 1, resource: { buffer: params } },
     ];
-    pass.setBindGroup(0, this.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
+    pass.setBindGroup(
+      0,
+      this.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }),
+    );
     pass.draw(3);
     pass.end();
     this.device.queue.submit([encoder.finish()]);

@@ -46,7 +46,10 @@ export class Waiter {
       if (this.lost === null) return value;
     } catch (error) {
       if (/** @type {any} */ (error)?.name === "AbortError" && this.lost === null)
-        await Promise.race([this.gone, new Promise((resolve) => setTimeout(resolve, LOST_WAIT_MS))]);
+        await Promise.race([
+          this.gone,
+          new Promise((resolve) => setTimeout(resolve, LOST_WAIT_MS)),
+        ]);
       if (this.lost === null) throw error;
     } finally {
       this.waiting--;

@@ -6,7 +6,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from aiogpu import dtypes, shapes
-from aiogpu.dtypes import DType, Scalar
 from aiogpu.errors import DTypeError, ShapeError, UsageError
 from aiogpu.graph import table
 from aiogpu.graph.node import Node
@@ -15,6 +14,7 @@ from aiogpu.shapes import Shape, View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aiogpu.dtypes import DType, Scalar
     from aiogpu.graph.table import Op
 
 Operand = Node | bool | int | float
@@ -48,7 +48,11 @@ def elementwise(name: str, *operands: Operand) -> Node:
         for operand, want in zip(operands, target, strict=True)
     )
     first = nodes[0].shape
-    shape = first if all(n.shape == first for n in nodes) else shapes.broadcast([n.shape for n in nodes], name)
+    shape = (
+        first
+        if all(n.shape == first for n in nodes)
+        else shapes.broadcast([n.shape for n in nodes], name)
+    )
     return Node(op, nodes, shape, result)
 
 
@@ -73,7 +77,11 @@ def promotion(operands: Sequence[Operand], operation: str) -> DType:
     meeting: DType | None = None
     for operand in operands:
         if isinstance(operand, Node):
-            meeting = operand.dtype if meeting is None else dtypes.promote(meeting, operand.dtype, operation)
+            meeting = (
+                operand.dtype
+                if meeting is None
+                else dtypes.promote(meeting, operand.dtype, operation)
+            )
     for operand in operands:
         if not isinstance(operand, Node):
             meeting = (
@@ -131,7 +139,7 @@ def permute(node: Node, axes: Sequence[int]) -> Node:
 
 
 def reshape(node: Node, shape: Shape) -> Node:
-    """``node`` in another shape of as many elements: a view, or a view of a copy where strides cannot say it."""
+    """``node`` in another shape: a view, or a view of a copy where strides cannot say it."""
     if node.shape == shape:
         return node
     how = view_of(node)[1].reshape(shape)
@@ -146,7 +154,10 @@ def copy(node: Node) -> Node:
     return Node(table.COPY, (node,), node.shape, node.dtype)
 
 
-_ACCUMULATES = {"bool": dtypes.int32, "uint8": dtypes.uint32}  # in what sums and products of small dtypes are made
+_ACCUMULATES = {
+    "bool": dtypes.int32,
+    "uint8": dtypes.uint32,
+}  # in what sums and products of small dtypes are made
 
 
 def reduction(name: str, node: Node, axis: int | Sequence[int] | None, *, keepdims: bool) -> Node:
@@ -176,7 +187,11 @@ def reduce(name: str, node: Node, axes: tuple[int, ...], *, keepdims: bool) -> N
     """
     dtype = node.dtype
     kept = tuple(size for axis, size in enumerate(node.shape) if axis not in axes)
-    shape = tuple(1 if axis in axes else size for axis, size in enumerate(node.shape)) if keepdims else kept
+    shape = (
+        tuple(1 if axis in axes else size for axis, size in enumerate(node.shape))
+        if keepdims
+        else kept
+    )
     count = prod(node.shape[axis] for axis in axes)
     if count == 0:
         if name in {"max", "min"}:
@@ -207,7 +222,9 @@ def matmul(first: Node, second: Node) -> Node:
     right = reshape(second, (*second.shape, 1)) if len(second.shape) == 1 else second
     (m, k), (k2, n) = left.shape[-2:], right.shape[-2:]
     if k != k2:
-        raise ShapeError(f"matmul: shapes {first.shape} and {second.shape}: inner sizes {k} and {k2} differ")
+        raise ShapeError(
+            f"matmul: shapes {first.shape} and {second.shape}: inner sizes {k} and {k2} differ"
+        )
     batch = shapes.broadcast((left.shape[:-2], right.shape[:-2]), "matmul")
     shape = (*batch, m, n)
     if k == 0 or prod(shape) == 0:

@@ -31,7 +31,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 def caller() -> Origin | None:
     """The innermost frame outside of this package."""
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - inspect.stack() costs 1000 times as much
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
         if name != _PACKAGE and not name.startswith("aiogpu."):
@@ -85,6 +85,7 @@ class Node:
         dtype: DType,
         attrs: Mapping[str, Any] | None = None,
     ) -> None:
+        self.depth: int
         self.op = op
         self.inputs = inputs
         self.shape = shape
@@ -93,7 +94,7 @@ class Node:
         self.value: Any = None
         self.error: BaseException | None = None
         self.holders = 0
-        depth = 0
+        depth: int = 0
         for node in inputs:
             if node.depth > depth:
                 depth = node.depth

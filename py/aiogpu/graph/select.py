@@ -22,7 +22,7 @@ class Pick(NamedTuple):
 
     start: int
     step: int
-    count: int
+    length: int
     is_index: bool
 
 
@@ -60,11 +60,14 @@ def _pick(part: Any, axis: int, size: int, key: object) -> Pick:  # noqa: ANN401
         return Pick(start, step, len(range(start, stop, step)), is_index=False)
     if isinstance(part, bool) or not hasattr(part, "__index__"):
         raise UsageError(
-            f"index: {spell(key)}: {type(part).__name__}: takes integers, slices, None and ...; arrays as indices are not there yet"
+            f"index: {spell(key)}: {type(part).__name__}: takes integers, slices, None and ...; "
+            "arrays as indices are not there yet"
         )
     index = part.__index__()
     if not -size <= index < size:
-        raise AxisError(f"index: {spell(key)}: {index} is outside of axis {axis}, which has {size} elements")
+        raise AxisError(
+            f"index: {spell(key)}: {index} is outside of axis {axis}, which has {size} elements"
+        )
     return Pick(index % size, 1, 1, is_index=True)
 
 
@@ -82,10 +85,10 @@ def cut(node: Node, key: object) -> Node:
             continue
         stride = how.strides[axis]
         axis += 1
-        if pick.count:
+        if pick.length:
             offset += pick.start * stride
         if not pick.is_index:
-            shape.append(pick.count)
+            shape.append(pick.length)
             strides.append(stride * pick.step)
     return build.view(node, View(tuple(shape), tuple(strides), offset))
 
@@ -97,8 +100,14 @@ def assign(node: Node, key: object, value: Operand) -> Node:
         ShapeError: ``value`` does not broadcast to what ``key`` names.
     """
     chosen = picks(node.shape, key)
-    shape = tuple(1 if pick is None else pick.count for pick in chosen if pick is None or not pick.is_index)
-    new = build.cast(value, node.dtype) if isinstance(value, Node) else build.cast(_number(value), node.dtype)
+    shape = tuple(
+        1 if pick is None else pick.length for pick in chosen if pick is None or not pick.is_index
+    )
+    new = (
+        build.cast(value, node.dtype)
+        if isinstance(value, Node)
+        else build.cast(_number(value), node.dtype)
+    )
     if not isinstance(value, Node):
         new = build.copy(new)
     _, how = build.view_of(new)
@@ -117,12 +126,12 @@ def assign(node: Node, key: object, value: Operand) -> Node:
             axis += 1
         start, step = pick.start, pick.step
         if step < 0:  # the same region, walked the other way
-            start += (pick.count - 1) * step
-            offset += (pick.count - 1) * stride
+            start += (pick.length - 1) * step
+            offset += (pick.length - 1) * stride
             step, stride = -step, -stride
-        region.append((start, step, pick.count))
+        region.append((start, step, pick.length))
         strides.append(stride)
-    if 0 in (pick.count for pick in chosen if pick is not None):
+    if 0 in (pick.length for pick in chosen if pick is not None):
         return node
     laid = build.view(new, View(tuple(count for _, _, count in region), tuple(strides), offset))
     return Node(table.UPDATE, (node, laid), node.shape, node.dtype, {"region": tuple(region)})

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Family = Literal["leaf", "constant", "iota", "view", "elementwise", "update", "reduce", "matmul", "user", "pick"]
+Family = Literal[
+    "leaf", "constant", "iota", "view", "elementwise", "update", "reduce", "matmul", "user", "pick"
+]
 
 # How the dtype of the result and the dtype of computing follow from the operands:
 #   same       they promote, and so is the result
@@ -29,7 +31,7 @@ DTypeRule = Literal["same", "bool", "float", "logical", "where", "cast", "none"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Op:
-    """A row: what an operation is called, how many operands it has, what it makes of their dtypes."""
+    """A row: an operation's name, number of operands, and what it makes of their dtypes."""
 
     name: str
     family: Family
@@ -67,11 +69,25 @@ PICK: Final = _row("pick", "pick", 1)  # one of the outputs of a user's kernel
 
 
 def _unary(name: str, rule: DTypeRule, kinds: str, **wgsl: str) -> None:
-    _row(name, "elementwise", 1, rule, kinds, {("*" if key == "rest" else key): text for key, text in wgsl.items()})
+    _row(
+        name,
+        "elementwise",
+        1,
+        rule,
+        kinds,
+        {("*" if key == "rest" else key): text for key, text in wgsl.items()},
+    )
 
 
 def _binary(name: str, rule: DTypeRule, kinds: str, **wgsl: str) -> None:
-    _row(name, "elementwise", 2, rule, kinds, {("*" if key == "rest" else key): text for key, text in wgsl.items()})
+    _row(
+        name,
+        "elementwise",
+        2,
+        rule,
+        kinds,
+        {("*" if key == "rest" else key): text for key, text in wgsl.items()},
+    )
 
 
 # Arithmetic. WGSL integer arithmetic wraps, as NumPy's does.
@@ -88,9 +104,21 @@ _binary(
     u32="ag_floordiv_u32({0}, {1})",
 )
 _binary(
-    "remainder", "same", "uif", f32="ag_mod_f32({0}, {1})", i32="ag_mod_i32({0}, {1})", u32="ag_mod_u32({0}, {1})"
+    "remainder",
+    "same",
+    "uif",
+    f32="ag_mod_f32({0}, {1})",
+    i32="ag_mod_i32({0}, {1})",
+    u32="ag_mod_u32({0}, {1})",
 )
-_binary("pow", "same", "uif", f32="ag_pow_f32({0}, {1})", i32="ag_pow_i32({0}, {1})", u32="ag_pow_u32({0}, {1})")
+_binary(
+    "pow",
+    "same",
+    "uif",
+    f32="ag_pow_f32({0}, {1})",
+    i32="ag_pow_i32({0}, {1})",
+    u32="ag_pow_u32({0}, {1})",
+)
 _binary(
     "maximum", "same", "buif", f32="ag_max_f32({0}, {1})", bool="({0} || {1})", rest="max({0}, {1})"
 )
@@ -136,8 +164,8 @@ for _name in ("floor", "ceil", "trunc", "round"):
 
 # Elementary functions: floating-point, by the range reductions and polynomials of kernels/numerics.
 for _name in (
-    "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan",
-    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",
+    "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tan", "asin", "acos",
+    "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",
 ):  # fmt: skip
     _unary(_name, "float", "uif", f32=f"ag_{_name}({{0}})")
 

@@ -59,7 +59,9 @@ def layout(step: Step) -> Layout:
     sizes, walks = shapes.coalesce(step.space, [dense, *strided])
     rest = iter(walks[1:])
     accesses = [
-        None if kind is None else Access(kind[0], next(rest) if kind[0] == "strided" else (), kind[2])
+        None
+        if kind is None
+        else Access(kind[0], next(rest) if kind[0] == "strided" else (), kind[2])
         for kind in kinds
     ]
     return Layout(sizes, tuple(accesses))
@@ -70,7 +72,8 @@ def key(step: Step, lay: Layout) -> tuple[object, ...]:
     parts: list[object] = [len(lay.sizes)]
     for instr, access in zip(step.body, lay.accesses, strict=True):
         if access is not None:
-            parts.append((instr[0], access.kind, instr[2].name))
+            assert isinstance(instr, Load)
+            parts.append((instr.slot, access.kind, instr.dtype.name))
         elif isinstance(instr, Apply):
             parts.append((instr.op.name, instr.args, instr.dtype.name))
         elif isinstance(instr, Cast):
@@ -103,7 +106,7 @@ def _param_type(instr: Const | Iota) -> str:
 
 
 def write(step: Step, lay: Layout, index: str) -> tuple[list[str], str]:
-    """Statements that compute the element number ``index`` (a u32 name), and the name of the result.
+    """Statements that compute element number ``index`` (a u32 name), and the name of the result.
 
     Every instruction is one ``let``: nested expressions hundreds deep do not compile in Tint.
     """
@@ -152,5 +155,7 @@ def _place(lay: Layout, at: int, index: str) -> str:
 
 def buffers(step: Step) -> list[tuple[str, str, bool]]:
     """The inputs as bindings."""
-    kinds = {instr.slot: types.storage(instr.dtype) for instr in step.body if isinstance(instr, Load)}
+    kinds = {
+        instr.slot: types.storage(instr.dtype) for instr in step.body if isinstance(instr, Load)
+    }
     return [(f"b{slot}", kinds[slot], False) for slot in range(len(step.inputs))]

@@ -26,7 +26,9 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     dtype = step.node.dtype
     nelems = prod(step.space)
     if nelems > MAX_ELEMENTS:
-        raise LimitError(f"{step.node.op.name}: shape {step.space}: {nelems} elements, {MAX_ELEMENTS} allowed")
+        raise LimitError(
+            f"{step.node.op.name}: shape {step.space}: {nelems} elements, {MAX_ELEMENTS} allowed"
+        )
     params = Params()
     params.add("n", nelems)
     body.add_params(params, step, lay)

@@ -95,7 +95,9 @@ def _text(step: Step, kernel: _Kernel, params: Params, space: str, naxes: int) -
             f"b0 += (walk % p.n{axis}) * p.b{axis};",
             f"walk /= p.n{axis};",
         ]
-    lines += [f"var c{r}_{c} = {types.zero(step.node.dtype)};" for r in range(BLOCK) for c in range(BLOCK)]
+    lines += [
+        f"var c{r}_{c} = {types.zero(step.node.dtype)};" for r in range(BLOCK) for c in range(BLOCK)
+    ]
     if kernel is _TILED:
         declarations, product = _tiled(kind)
         lines += product
@@ -104,7 +106,8 @@ def _text(step: Step, kernel: _Kernel, params: Params, space: str, naxes: int) -
         lines += _direct(kernel)
     lines.append("let c0 = batch * p.m * p.n;")
     lines += [
-        f"if (row + {r}u < p.m && col + {c}u < p.n) {{ c[c0 + (row + {r}u) * p.n + col + {c}u] = c{r}_{c}; }}"
+        f"if (row + {r}u < p.m && col + {c}u < p.n) "
+        f"{{ c[c0 + (row + {r}u) * p.n + col + {c}u] = c{r}_{c}; }}"
         for r in range(BLOCK)
         for c in range(BLOCK)
     ]
@@ -143,14 +146,15 @@ def _tiled(kind: str) -> tuple[str, list[str]]:
     rows, columns, depth, workgroup = _TILED.rows, _TILED.columns, _DEPTH, _TILED.workgroup
     across = columns // BLOCK
     declarations = (
-        f"var<workgroup> tile_a: array<{kind}, {rows * depth}>;\nvar<workgroup> tile_b: array<{kind}, {depth * columns}>;\n"
+        f"var<workgroup> tile_a: array<{kind}, {rows * depth}>;\n"
+        f"var<workgroup> tile_b: array<{kind}, {depth * columns}>;\n"
     )
     fill_a = [
         f"for (var s = lid; s < {rows * depth}u; s += {workgroup}u) {{",
         f"  let r = row0 + s / {depth}u;",
         f"  let q = k0 + s % {depth}u;",
         # Stored by depth, so that the inner loop reads neighbours.
-        f"  let inside = r < p.m && q < p.k;",
+        "  let inside = r < p.m && q < p.k;",
         f"  tile_a[s % {depth}u * {rows}u + s / {depth}u] = "
         f"select({kind}(0), a[select(0u, a0 + r * p.a_row + q * p.a_col, inside)], inside);",
         "}",
@@ -160,7 +164,8 @@ def _tiled(kind: str) -> tuple[str, list[str]]:
         f"  let q = k0 + s / {columns}u;",
         f"  let c = col0 + s % {columns}u;",
         "  let inside = q < p.k && c < p.n;",
-        f"  tile_b[s] = select({kind}(0), b[select(0u, b0 + q * p.b_row + c * p.b_col, inside)], inside);",
+        f"  tile_b[s] = select({kind}(0), "
+        "b[select(0u, b0 + q * p.b_row + c * p.b_col, inside)], inside);",
         "}",
     ]
     return declarations, [

@@ -1,8 +1,8 @@
 """Reductions: every invocation folds its share; passes follow until one share is left.
 
 No workgroup memory and no barrier, which cost 30 to 40 times on a software adapter. Shares are
-interleaved, so that neighbouring invocations read neighbouring elements. The elementwise work before
-the reduction runs in the first pass.
+interleaved, so that neighbouring invocations read neighbouring elements. The elementwise work
+before the reduction runs in the first pass.
 
 float32 sums carry the rounding error of every addition along (TwoSum, Knuth, The Art of Computer
 Programming, volume 2, 4.2.2), through the partial results too.
@@ -21,7 +21,6 @@ from aiogpu.program import Launch, Program
 from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
-    from aiogpu.dtypes import DType
     from aiogpu.kernels.body import Layout
     from aiogpu.limits import Limits
     from aiogpu.program import ParamSpace
@@ -67,6 +66,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     assert step.node.attrs is not None
     axes = step.node.attrs["axes"]
     step = _reduced_last(step, axes)
+    assert step.node.attrs is not None
     inner = step.node.attrs["count"]
     outer = prod(step.space) // inner
     passes = _passes(outer, inner)
@@ -84,7 +84,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
 
 
 def _passes(outer: int, inner: int) -> list[_Pass]:
-    passes = []
+    passes: list[_Pass] = []
     while True:
         shares = 1 if inner <= SHORT else max(1, min(MAX_SHARES // outer, inner // (SHORT // 4)))
         passes.append(_Pass(outer, inner, shares, not passes))
@@ -104,12 +104,15 @@ def _reduced_last(step: Step, axes: tuple[int, ...]) -> Step:
     if order == list(range(rank)):
         return step
     moved = tuple(
-        instr._replace(view=instr.view.permute(order)) if isinstance(instr, Load) else instr for instr in step.body
+        instr._replace(view=instr.view.permute(order)) if isinstance(instr, Load) else instr
+        for instr in step.body
     )
     return replace(step, space=tuple(step.space[axis] for axis in order), body=moved)
 
 
-def _launch(step: Step, this: _Pass, bindings: tuple[int, ...], limits: Limits, cache: TextCache) -> Launch:
+def _launch(
+    step: Step, this: _Pass, bindings: tuple[int, ...], limits: Limits, cache: TextCache
+) -> Launch:
     dtype = step.node.dtype
     lay = body.layout(step)
     params = Params()
@@ -146,7 +149,9 @@ def _text(step: Step, lay: Layout, this: _Pass, params: Params, space: ParamSpac
     dtype = step.node.dtype
     fold = _fold(step, lay, this, compute)
     if this.is_last:
-        lines = each_element(dtype, WORKGROUP, "p.outer", "o", ["let share = 0u;", *fold], _result(step))
+        lines = each_element(
+            dtype, WORKGROUP, "p.outer", "o", ["let share = 0u;", *fold], _result(step)
+        )
     else:
         lines = [
             f"let at = group * {WORKGROUP}u + lid;",

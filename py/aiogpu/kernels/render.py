@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from aiogpu.limits import Limits
     from aiogpu.schedule.step import Step
 
-_FAMILIES = {"matmul": matmul.render, "reduce": reduce.render, "update": update.render, "user": user.render}
+_FAMILIES = {
+    "matmul": matmul.render,
+    "reduce": reduce.render,
+    "update": update.render,
+    "user": user.render,
+}
 _NOTHING = Program(())
 
 

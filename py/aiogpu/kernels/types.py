@@ -38,7 +38,9 @@ def pack(value: str, dtype: DType) -> str:
 
 def narrow(value: str, dtype: DType) -> str:
     """A computed value wrapped to the width of ``dtype``, where that is under 32 bits."""
-    return f"({value} & {hex(dtype.range[1])}u)" if dtype.is_packed and dtype.kind == "uint" else value
+    return (
+        f"({value} & {hex(dtype.range[1])}u)" if dtype.is_packed and dtype.kind == "uint" else value
+    )
 
 
 _FROM_F32 = {"int32": "ag_f32_to_i32", "uint32": "ag_f32_to_u32", "uint8": "ag_f32_to_u8"}
@@ -56,7 +58,9 @@ def cast(value: str, given: DType, wanted: DType) -> str:
         return f"{_FROM_F32[wanted.name]}({value})"
     if wanted.kind == "float":
         return f"f32({value})"
-    return narrow(f"{wanted.compute}({value})" if given.compute != wanted.compute else value, wanted)
+    return narrow(
+        f"{wanted.compute}({value})" if given.compute != wanted.compute else value, wanted
+    )
 
 
 def zero(dtype: DType) -> str:

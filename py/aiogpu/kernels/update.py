@@ -25,7 +25,9 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     params.add("n", prod(step.space))
     params.add("base_at", base.offset)
     params.add("value_at", value.offset)
-    for axis, (size, (start, stride, count)) in enumerate(zip(step.space, step.node.attrs["region"], strict=True)):
+    for axis, (size, (start, stride, count)) in enumerate(
+        zip(step.space, step.node.attrs["region"], strict=True)
+    ):
         for name, word in (
             ("size", size), ("start", start), ("step", stride), ("count", count),
             ("base", base.strides[axis]), ("value", value.strides[axis]),
@@ -41,8 +43,13 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
             shader(
                 space=space,
                 params=params,
-                buffers=[(name, types.storage(dtype), name == "out") for name in ("old", "fresh", "out")],
-                body="".join(f"  {s}\n" for s in each_element(dtype, WORKGROUP, "p.n", "i", statements, result)),
+                buffers=[
+                    (name, types.storage(dtype), name == "out") for name in ("old", "fresh", "out")
+                ],
+                body="".join(
+                    f"  {s}\n"
+                    for s in each_element(dtype, WORKGROUP, "p.n", "i", statements, result)
+                ),
                 workgroup=WORKGROUP,
             ),
         )
@@ -61,14 +68,20 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
 
 def _body(step: Step) -> tuple[list[str], str]:
     dtype = step.node.dtype
-    lines = ["var rest = i;", "var from_old = p.base_at;", "var from_new = p.value_at;", "var inside = true;"]
+    lines = [
+        "var rest = i;",
+        "var from_old = p.base_at;",
+        "var from_new = p.value_at;",
+        "var inside = true;",
+    ]
     for axis in range(len(step.space) - 1, -1, -1):
         lines += [
             f"let c{axis} = rest % p.size{axis};",
             f"rest /= p.size{axis};",
             f"from_old += c{axis} * p.base{axis};",
-            f"let d{axis} = c{axis} - p.start{axis};",  # wraps far beyond the count where it is below the start
-            f"inside = inside && d{axis} % p.step{axis} == 0u && d{axis} / p.step{axis} < p.count{axis} "
+            f"let d{axis} = c{axis} - p.start{axis};",  # wraps where it is below the start
+            f"inside = inside && d{axis} % p.step{axis} == 0u "
+            f"&& d{axis} / p.step{axis} < p.count{axis} "
             f"&& c{axis} >= p.start{axis};",
             f"from_new += d{axis} / p.step{axis} * p.value{axis};",
         ]

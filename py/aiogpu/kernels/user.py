@@ -21,7 +21,9 @@ _BINDING: Final = re.compile(
     r"@group\s*\(\s*(\d+)\s*\)\s*@binding\s*\(\s*(\d+)\s*\)\s*"
     r"var\s*<\s*(\w+)\s*(?:,\s*(\w+)\s*)?>\s*(\w+)\s*:\s*([^;]+);"
 )
-_ELEMENT: Final = re.compile(r"array\s*<\s*(?:vec[234]\s*<\s*(\w+)\s*>|vec[234](\w)|atomic\s*<\s*(\w+)\s*>|(\w+))")
+_ELEMENT: Final = re.compile(
+    r"array\s*<\s*(?:vec[234]\s*<\s*(\w+)\s*>|vec[234](\w)|atomic\s*<\s*(\w+)\s*>|(\w+))"
+)
 _ENTRY: Final = re.compile(r"@compute\b(.*?)\bfn\s+(\w+)", re.DOTALL)
 _WORKGROUP: Final = re.compile(r"@workgroup_size\s*\(([^)]*)\)")
 _OVERRIDE: Final = re.compile(r"\boverride\s+(\w+)")
@@ -52,7 +54,7 @@ def declared(source: str, name: str) -> Declared:
     """Read the declarations of a kernel's text.
 
     Raises:
-        KernelError: There is no entry point, or a binding that we cannot fill; the message says which.
+        KernelError: There is no entry point, or a binding that we cannot fill.
     """
     text = _COMMENT.sub(" ", source)
     entry = _ENTRY.search(text)
@@ -61,15 +63,21 @@ def declared(source: str, name: str) -> Declared:
     found: dict[int, Binding] = {}
     for group, at, space, access, variable, kind in _BINDING.findall(text):
         if group != "0" or space != "storage":
-            raise KernelError(f"wgsl: {name}: {variable}: only storage buffers in @group(0) can be bound")
+            raise KernelError(
+                f"wgsl: {name}: {variable}: only storage buffers in @group(0) can be bound"
+            )
         element = _ELEMENT.match(kind.strip())
         scalar = next((g for g in element.groups() if g), "") if element else ""
         dtype = _DTYPES.get(_SHORT.get(scalar, scalar))
         if dtype is None:
-            raise KernelError(f"wgsl: {name}: {variable}: {kind.strip()}: must be an array of f32, i32 or u32")
+            raise KernelError(
+                f"wgsl: {name}: {variable}: {kind.strip()}: must be an array of f32, i32 or u32"
+            )
         found[int(at)] = Binding(variable, dtype, access == "read_write")
     if sorted(found) != list(range(len(found))) or not found:
-        raise KernelError(f"wgsl: {name}: bindings {sorted(found)}: must be numbered from 0 without gaps")
+        raise KernelError(
+            f"wgsl: {name}: bindings {sorted(found)}: must be numbered from 0 without gaps"
+        )
     return Declared(
         tuple(found[at] for at in sorted(found)),
         entry[2],
@@ -80,7 +88,9 @@ def declared(source: str, name: str) -> Declared:
 
 def _workgroup(attributes: str, name: str) -> tuple[int, int, int]:
     match = _WORKGROUP.search(attributes)
-    sizes = [size.strip().rstrip("ui") for size in match[1].split(",") if size.strip()] if match else []
+    sizes = (
+        [size.strip().rstrip("ui") for size in match[1].split(",") if size.strip()] if match else []
+    )
     if not sizes or not all(size.isdigit() for size in sizes):
         raise KernelError(f"wgsl: {name}: @workgroup_size must be one to three literal numbers")
     x, y, z = [int(size) for size in sizes] + [1] * (3 - len(sizes))
@@ -96,17 +106,21 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
     groups: tuple[int, int, int] = attrs["groups"]
     name: str = attrs["name"]
     if len(facts.bindings) > limits.max_storage_buffers:
-        raise LimitError(f"{name}: {len(facts.bindings)} bindings: this device allows {limits.max_storage_buffers}")
+        raise LimitError(
+            f"{name}: {len(facts.bindings)} bindings, allowed are {limits.max_storage_buffers}"
+        )
     x, y, z = facts.workgroup
     if x * y * z > limits.max_invocations:
-        raise LimitError(f"{name}: a workgroup of {x * y * z}: this device allows {limits.max_invocations}")
+        raise LimitError(
+            f"{name}: a workgroup of {x * y * z}: this device allows {limits.max_invocations}"
+        )
     if max(groups) > limits.max_groups:
-        raise LimitError(f"{name}: {groups} workgroups: this device allows {limits.max_groups} along an axis")
-    slots: list[int] = []
+        raise LimitError(
+            f"{name}: {groups} workgroups: this device allows {limits.max_groups} along an axis"
+        )
     operands = iter(step.slots)
     results = iter(range(len(step.inputs), len(step.inputs) + len(facts.bindings)))
-    for binding in facts.bindings:
-        slots.append(next(results) if binding.is_written else next(operands))
+    slots = [next(results if binding.is_written else operands) for binding in facts.bindings]
     return Program(
         (
             Launch(

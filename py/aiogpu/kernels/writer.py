@@ -65,10 +65,13 @@ def shader(
     block = (
         "requires immediate_address_space;\n" if space == "immediate" else "",
         f"struct Params {{ {fields} }}\n",
-        "var<immediate> p: Params;\n" if space == "immediate" else "@group(1) @binding(0) var<uniform> p: Params;\n",
+        "var<immediate> p: Params;\n"
+        if space == "immediate"
+        else "@group(1) @binding(0) var<uniform> p: Params;\n",
     )
     bindings = "".join(
-        f"@group(0) @binding({at}) var<storage, {'read_write' if written else 'read'}> {name}: array<{kind}>;\n"
+        f"@group(0) @binding({at}) "
+        f"var<storage, {'read_write' if written else 'read'}> {name}: array<{kind}>;\n"
         for at, (name, kind, written) in enumerate(buffers)
     )
     functions = numerics.sources(sorted(set(_NUMERIC.findall(body + declarations))))
@@ -85,7 +88,7 @@ def shader(
 def each_element(
     dtype: DType, workgroup: int, count: str, index: str, statements: Sequence[str], result: str
 ) -> list[str]:
-    """Statements that store ``result`` for every element number ``index`` below ``count`` in ``out``.
+    """Statements that store ``result`` in ``out`` for every element ``index`` below ``count``.
 
     An invocation computes one element, or all elements of one word where several share it: no
     shader writes a byte.

@@ -103,7 +103,9 @@ def empty_like(x: Array, /, *, dtype: object = None) -> Array:
     return full_like(x, 0, dtype=dtype)
 
 
-def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: object = None) -> Array:
+def arange(
+    start: float, /, stop: float | None = None, step: float = 1, *, dtype: object = None
+) -> Array:
     """Numbers from ``start`` up to, not including, ``stop``; computed on the GPU.
 
     Args:
@@ -121,7 +123,9 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
         raise UsageError("arange: step 0: must not be zero")
     wanted = _dtype(dtype, "arange")
     if wanted is None:
-        wanted = dtypes.INT if all(isinstance(v, int) for v in (first, last, step)) else dtypes.FLOAT
+        wanted = (
+            dtypes.INT if all(isinstance(v, int) for v in (first, last, step)) else dtypes.FLOAT
+        )
     count = max(0, -int(-(last - first) // step))
     if wanted.kind in {"int", "uint"} and count:
         for value in (first, first + (count - 1) * step):
@@ -132,7 +136,7 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
 def linspace(
     start: float, stop: float, /, num: int, *, dtype: object = None, endpoint: bool = True
 ) -> Array:
-    """``num`` evenly spaced numbers from ``start`` to ``stop``, which is among them if ``endpoint``.
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, included if ``endpoint``.
 
     Raises:
         UsageError: ``num`` is negative.

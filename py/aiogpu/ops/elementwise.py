@@ -2,7 +2,8 @@
 
 Every function adds one node to the graph; operands broadcast and their dtypes promote. An operand
 is an array or a Python number, which is weak: it takes the array's dtype where it can. All raise
-ShapeError where shapes do not broadcast and DTypeError where dtypes do not promote or are not taken.
+ShapeError where shapes do not broadcast, and DTypeError where dtypes do not promote or are not
+taken.
 float32 results are accurate as the table in docs/accuracy.md says, on every adapter.
 """
 
@@ -25,11 +26,13 @@ def _apply(name: str, *operands: object) -> Array:
         raise UsageError(f"{name}: {shown}: needs at least one array")
     for operand, node in zip(operands, nodes, strict=True):
         if node is None:
-            raise UsageError(f"{name}: {type(operand).__name__}: takes arrays and numbers; make one with asarray")
+            raise UsageError(
+                f"{name}: {type(operand).__name__}: takes arrays and numbers; make one with asarray"
+            )
     return Array(build.elementwise(name, *(node for node in nodes if node is not None)))
 
 
-def abs(x: Array, /) -> Array:  # noqa: A001 - the standard's name
+def abs(x: Array, /) -> Array:
     """Absolute value; numeric, same dtype."""
     return _apply("abs", x)
 
@@ -90,7 +93,7 @@ def erf(x: Array, /) -> Array:
 
 
 def exp(x: Array, /) -> Array:
-    """e to the power of x. Floating-point result."""
+    """E to the power of x. Floating-point result."""
     return _apply("exp", x)
 
 
@@ -150,7 +153,7 @@ def negative(x: Array, /) -> Array:
 
 
 def positive(x: Array, /) -> Array:
-    """x itself; numeric."""
+    """X itself; numeric."""
     return _apply("positive", x)
 
 
@@ -159,7 +162,7 @@ def reciprocal(x: Array, /) -> Array:
     return _apply("reciprocal", x)
 
 
-def round(x: Array, /) -> Array:  # noqa: A001 - the standard's name
+def round(x: Array, /) -> Array:
     """Nearest integer, halves to even; numeric, same dtype."""
     return _apply("round", x)
 
@@ -190,7 +193,7 @@ def sqrt(x: Array, /) -> Array:
 
 
 def square(x: Array, /) -> Array:
-    """x * x; numeric, same dtype."""
+    """X * x; numeric, same dtype."""
     return _apply("square", x)
 
 
@@ -319,7 +322,7 @@ def not_equal(x1: Operand, x2: Operand, /) -> Array:
     return _apply("not_equal", x1, x2)
 
 
-def pow(x1: Operand, x2: Operand, /) -> Array:  # noqa: A001 - the standard's name
+def pow(x1: Operand, x2: Operand, /) -> Array:
     """x1 to the power of x2; numeric; special cases as in C99."""
     return _apply("pow", x1, x2)
 
@@ -334,7 +337,7 @@ def subtract(x1: Operand, x2: Operand, /) -> Array:
     return _apply("subtract", x1, x2)
 
 
-def clip(x: Array, /, min: Operand | None = None, max: Operand | None = None) -> Array:  # noqa: A002 - the standard's names
-    """x limited to [min, max]; NaN stays NaN. None leaves an end open."""
+def clip(x: Array, /, min: Operand | None = None, max: Operand | None = None) -> Array:
+    """X limited to [min, max]; NaN stays NaN. None leaves an end open."""
     result = x if min is None else maximum(x, min)
     return result if max is None else minimum(result, max)

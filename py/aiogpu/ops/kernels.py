@@ -28,7 +28,8 @@ class WgslKernel:
 
     def __repr__(self) -> str:
         bindings = ", ".join(
-            f"{b.name}: {'out ' if b.is_written else ''}{b.dtype.name}" for b in self._declared.bindings
+            f"{b.name}: {'out ' if b.is_written else ''}{b.dtype.name}"
+            for b in self._declared.bindings
         )
         return f"<aiogpu.wgsl {self.name}({bindings})>"
 
@@ -67,7 +68,9 @@ class WgslKernel:
         if len(inputs) != len(reads):
             raise UsageError(f"{self.name}: {len(inputs)} arrays: the shader reads {len(reads)}")
         if unknown := set(constants) - facts.overrides:
-            raise UsageError(f"{self.name}: {sorted(unknown)}: no such override; there are {sorted(facts.overrides)}")
+            raise UsageError(
+                f"{self.name}: {sorted(unknown)}: overrides are {sorted(facts.overrides)}"
+            )
         operands = []
         for array, binding in zip(inputs, reads, strict=True):
             _check_input(self.name, array, binding.name, binding.dtype)
@@ -79,7 +82,9 @@ class WgslKernel:
             "source": self.source,
             "name": self.name,
             "declared": facts,
-            "groups": _groups(self.name, facts.workgroup, threads, workgroups, shapes_of_outputs[0]),
+            "groups": _groups(
+                self.name, facts.workgroup, threads, workgroups, shapes_of_outputs[0]
+            ),
             "constants": tuple(sorted((key, float(value)) for key, value in constants.items())),
             "outputs": sizes,
         }
@@ -91,7 +96,9 @@ class WgslKernel:
             for index, (shape, kind) in enumerate(zip(shapes_of_outputs, kinds, strict=True))
         )
 
-    def _shapes(self, given: int | Sequence[int] | Sequence[Sequence[int]], count: int) -> list[shapes.Shape]:
+    def _shapes(
+        self, given: int | Sequence[int] | Sequence[Sequence[int]], count: int
+    ) -> list[shapes.Shape]:
         nested = not isinstance(given, int) and any(not isinstance(size, int) for size in given)
         each = list(given) if nested else [given] * count  # type: ignore[arg-type]
         if len(each) != count:
@@ -104,14 +111,20 @@ class WgslKernel:
         dtype = dtypes.as_dtype(wanted, self.name)
         if dtype is declared_dtype or (dtype.is_packed and declared_dtype is dtypes.uint32):
             return dtype
-        raise DTypeError(f"{self.name}: dtype {dtype.name}: the shader writes {declared_dtype.name}")
+        raise DTypeError(
+            f"{self.name}: dtype {dtype.name}: the shader writes {declared_dtype.name}"
+        )
 
 
 def _check_input(kernel: str, array: object, name: str, dtype: DType) -> None:
     if not isinstance(array, Array):
-        raise UsageError(f"{kernel}: {name}: {type(array).__name__}: takes an array; make one with asarray")
+        raise UsageError(
+            f"{kernel}: {name}: {type(array).__name__}: takes an array; make one with asarray"
+        )
     if array.dtype is not dtype and not (array.dtype.is_packed and dtype is dtypes.uint32):
-        raise DTypeError(f"{kernel}: {name}: {array.dtype.name}: the shader reads {dtype.name}; cast with astype")
+        raise DTypeError(
+            f"{kernel}: {name}: {array.dtype.name}: the shader reads {dtype.name}; cast with astype"
+        )
 
 
 def _dense(node: Node) -> Node:
@@ -135,7 +148,9 @@ def _groups(
         given = (workgroups,) if isinstance(workgroups, int) else tuple(workgroups)
         x, y, z = (*given, *[1] * (3 - len(given)))[:3]
     else:
-        wanted = shape if threads is None else (threads,) if isinstance(threads, int) else tuple(threads)
+        wanted = (
+            shape if threads is None else (threads,) if isinstance(threads, int) else tuple(threads)
+        )
         if len(wanted) > 3:
             raise UsageError(f"{kernel}: threads {wanted}: at most 3 axes")
         along = [*reversed(wanted), *[1] * (3 - len(wanted))]
@@ -146,12 +161,12 @@ def _groups(
 
 
 def wgsl(source: str, *, name: str | None = None) -> WgslKernel:
-    """A kernel of raw WGSL: a function that takes the arrays it reads and returns those that it writes.
+    """A kernel of raw WGSL: a function of the arrays that it reads, giving those that it writes.
 
     The text is taken as it is. It declares its storage buffers in ``@group(0)``, numbered from 0:
     ``var<storage, read>`` are the inputs, ``var<storage, read_write>`` the outputs, which are
-    new arrays of undefined content. Sizes and scalars travel as ``override`` constants. A shader that
-    does not compile raises KernelError, with the compiler's lines, where a result is awaited.
+    new arrays of undefined content. Sizes and scalars travel as ``override`` constants. A shader
+    that does not compile raises KernelError, with the compiler's lines, where a result is awaited.
 
     Args:
         source: WGSL with one ``@compute`` entry point of literal ``@workgroup_size``.
@@ -162,6 +177,6 @@ def wgsl(source: str, *, name: str | None = None) -> WgslKernel:
     """
     label = name or declared(source, "kernel").entry
     kernel = WgslKernel(source, label)
-    if not any(b.is_written for b in kernel._declared.bindings):  # noqa: SLF001 - of this module
+    if not any(b.is_written for b in kernel._declared.bindings):
         raise KernelError(f"wgsl: {label}: no read_write binding: the kernel would have no result")
     return kernel

@@ -11,7 +11,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
     Args:
         x1: Shape ``(*batch, m, k)``, or ``(k,)``; numeric.
-        x2: Shape ``(*batch, k, n)``, or ``(k,)``; numeric. The batches broadcast, the dtypes promote.
+        x2: Shape ``(*batch, k, n)``, or ``(k,)``; numeric. Batches broadcast, dtypes promote.
 
     Returns:
         Shape ``(*batch, m, n)``, without the axis of a vector. Integers are exact modulo 2^32.

@@ -49,7 +49,11 @@ def flip(x: Array, /, *, axis: int | Sequence[int] | None = None) -> Array:
         AxisError: There is no such axis.
     """
     flipped = shapes.axis_indices(axis, x.ndim, "flip")
-    return x[tuple(slice(None, None, -1 if a in flipped else 1) for a in range(x.ndim))] if x.ndim else x
+    return (
+        x[tuple(slice(None, None, -1 if a in flipped else 1) for a in range(x.ndim))]
+        if x.ndim
+        else x
+    )
 
 
 def moveaxis(x: Array, source: int, destination: int, /) -> Array:
@@ -73,12 +77,14 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """
     order = [shapes.axis_index(axis, x.ndim, "permute_dims") for axis in axes]
     if sorted(order) != list(range(x.ndim)):
-        raise UsageError(f"permute_dims: axes {tuple(axes)}: must name each of the {x.ndim} axes once")
+        raise UsageError(
+            f"permute_dims: axes {tuple(axes)}: must name each of the {x.ndim} axes once"
+        )
     return Array(build.permute(x._node, order))
 
 
 def reshape(x: Array, /, shape: Sequence[int]) -> Array:
-    """The elements of ``x`` in another shape, in C order; one size may be -1. A view where strides can say it.
+    """The elements of ``x`` in another shape, in C order; one size may be -1.
 
     Raises:
         ShapeError: The shape holds another number of elements.

@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def _reduce(name: str, x: Array, axis: int | Sequence[int] | None, keepdims: bool) -> Array:  # noqa: FBT001
+def _reduce(name: str, x: Array, axis: int | Sequence[int] | None, keepdims: bool) -> Array:
     return Array(build.reduction(name, x._node, axis, keepdims=keepdims))
 
 
-def all(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:  # noqa: A001
+def all(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether all elements are nonzero; bool result, true for none."""
     return _reduce("all", x, axis, keepdims)
 
 
-def any(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:  # noqa: A001
+def any(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether one element is nonzero; bool result, false for none."""
     return _reduce("any", x, axis, keepdims)
 
 
-def max(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:  # noqa: A001
+def max(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Largest element, NaN where there is a NaN; same dtype.
 
     Raises:
@@ -40,11 +40,11 @@ def max(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool 
 
 
 def mean(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
-    """Arithmetic mean; float32 result, also for integers, which do not wrap. NaN for no elements."""
+    """Arithmetic mean, NaN for no elements; float32, also for integers, which do not wrap."""
     return _reduce("mean", x, axis, keepdims)
 
 
-def min(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:  # noqa: A001
+def min(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Smallest element, NaN where there is a NaN; same dtype.
 
     Raises:
@@ -58,6 +58,6 @@ def prod(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool
     return _reduce("prod", x, axis, keepdims)
 
 
-def sum(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:  # noqa: A001
+def sum(x: Array, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Sum; bool gives int32, uint8 gives uint32, integers modulo 2^32. 0 for no elements."""
     return _reduce("sum", x, axis, keepdims)

@@ -51,10 +51,11 @@ class Pipelines:
             flight = self._flights.get(key)
             if flight is None:
                 flight = self._flights[key] = asyncio.ensure_future(self._compile(key, launch))
-                flight.add_done_callback(lambda _, key=key: self._flights.pop(key, None))
             flights[key] = flight
         # Shielded: another task may wait for the same flight.
-        results = await asyncio.gather(*map(asyncio.shield, flights.values()), return_exceptions=True)
+        results = await asyncio.gather(
+            *map(asyncio.shield, flights.values()), return_exceptions=True
+        )
         for result in results:
             if isinstance(result, BaseException):
                 raise result
@@ -83,6 +84,7 @@ class Pipelines:
             said = await self._recorder.compile(number, launch)
         finally:
             self._counters.proxies -= 1
+            self._flights.pop(key, None)
         if said:
             self._refused[key] = KernelError(f"{launch.label}: the shader does not compile: {said}")
         else:

@@ -60,7 +60,9 @@ class Pool:
         dead: Buffers that nobody holds any more, not yet taken back.
     """
 
-    def __init__(self, recorder: Recorder, limits: Limits, counters: Counters, limit: int | None) -> None:
+    def __init__(
+        self, recorder: Recorder, limits: Limits, counters: Counters, limit: int | None
+    ) -> None:
         self._recorder = recorder
         self._limits = limits
         self._counters = counters
@@ -87,12 +89,14 @@ class Pool:
         self.collect()
         allowed = min(self._limits.max_buffer_nbytes, self._limits.max_binding_nbytes)
         if nbytes > allowed:
-            raise LimitError(f"{operation}: {nbytes} bytes: a buffer of this device holds at most {allowed}")
+            raise LimitError(
+                f"{operation}: {nbytes} bytes: a buffer of this device holds at most {allowed}"
+            )
         capacity = min(_size_class(nbytes), allowed & ~3)
         free = self._free.get(capacity)
         if self.limit is not None and self._in_use + capacity > self.limit:
             raise OutOfMemoryError(
-                f"{operation}: {nbytes} bytes: {self._in_use} of {self.limit} bytes (memory_limit) are in use"
+                f"{operation}: {nbytes} bytes: {self._in_use} of memory_limit {self.limit} in use"
             )
         if free:
             number = free.pop()
@@ -126,7 +130,7 @@ class Pool:
             self.trim(max(KEEP_NBYTES, self._in_use) // 2)
 
     def trim(self, keep_nbytes: int) -> None:
-        """Give unused memory back to the device, the largest buffers first, until ``keep_nbytes`` are left."""
+        """Give unused memory back, the largest buffers first, until ``keep_nbytes`` are left."""
         for capacity in sorted(self._free, reverse=True):
             numbers = self._free[capacity]
             while numbers and self._free_nbytes > keep_nbytes:
@@ -143,7 +147,7 @@ class Pool:
         return None if reference is None else reference()
 
     def memory(self) -> dict[str, int]:
-        """Bytes in use, reserved, at the peak, and lost to size classes; buffers made and not destroyed."""
+        """Bytes in use, reserved, at the peak, lost to size classes; and the number of buffers."""
         self.collect()
         return {
             "in_use": self._in_use,

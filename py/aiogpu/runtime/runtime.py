@@ -32,7 +32,11 @@ class Runtime:
     """
 
     def __init__(
-        self, recorder: Recorder, limits: Limits, adapter: AdapterInfo, memory_limit: int | None = None
+        self,
+        recorder: Recorder,
+        limits: Limits,
+        adapter: AdapterInfo,
+        memory_limit: int | None = None,
     ) -> None:
         self.recorder = recorder
         self.limits = limits

@@ -6,13 +6,14 @@ submit wrote carries the error, and so does all that later submits computed from
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiogpu.errors import AioGpuError, DeviceError, KernelError, OutOfMemoryError
 
 if TYPE_CHECKING:
+    import weakref
+
     from aiogpu.gpu.protocol import Failure
     from aiogpu.runtime.pool import Buffer, Pool
 

@@ -47,7 +47,9 @@ class Stream:
         ledger: Where errors are put on values.
     """
 
-    def __init__(self, recorder: Recorder, limits: Limits, counters: Counters, ledger: Ledger) -> None:
+    def __init__(
+        self, recorder: Recorder, limits: Limits, counters: Counters, ledger: Ledger
+    ) -> None:
         self._recorder = recorder
         self._limits = limits
         self._counters = counters
@@ -73,7 +75,7 @@ class Stream:
         return self._dispatches >= MAX_DISPATCHES or self._cost >= self._budget
 
     def pieces(self, launch: Launch) -> Iterator[tuple[int, int]]:
-        """First workgroup and number of workgroups of the dispatches that a linear launch is cut into."""
+        """First workgroup and count of each dispatch that a linear launch is cut into."""
         assert isinstance(launch.groups, int)
         most = max(1, self._budget // max(launch.cost, 1))
         most = min(most, self._limits.max_groups**2)
@@ -102,8 +104,8 @@ class Stream:
             cost = launch.cost * count
         ids = [buffer.id for buffer in buffers]
         self._words += (protocol.DISPATCH, pipeline, *grid, len(ids), *ids, len(params), *params)
-        reads = []
-        written = []
+        reads: list[Buffer] = []
+        written: list[Buffer] = []
         for at, buffer in enumerate(buffers):
             (written if launch.writes >> at & 1 else reads).append(buffer)
         self._work(launch.label, origin, pipeline, reads, written)
@@ -112,7 +114,14 @@ class Stream:
         self._cost += cost
         self._counters.dispatches += 1
 
-    def copy(self, source: Buffer, target: Buffer, nbytes: int, source_offset: int = 0, target_offset: int = 0) -> None:
+    def copy(
+        self,
+        source: Buffer,
+        target: Buffer,
+        nbytes: int,
+        source_offset: int = 0,
+        target_offset: int = 0,
+    ) -> None:
         """Record a copy between buffers; sizes and offsets in bytes, multiples of 4."""
         self._words += (protocol.COPY, source.id, source_offset, target.id, target_offset, nbytes)
         self._work("copy", None, 0, [source], [target])
@@ -131,7 +140,12 @@ class Stream:
         self.touched.add(source.id)
 
     def _work(
-        self, label: str, origin: object, pipeline: int, reads: Sequence[Buffer], written: Sequence[Buffer]
+        self,
+        label: str,
+        origin: object,
+        pipeline: int,
+        reads: Sequence[Buffer],
+        written: Sequence[Buffer],
     ) -> None:
         self._works.append(
             Work(

@@ -53,13 +53,15 @@ class Transfer:
             if start:
                 await asyncio.sleep(0)
             # The buffer is new to everybody, so no recorded work can use it by now.
-            self._recorder.write(buffer.id, start, host.data, start, min(CHUNK_NBYTES, host.nbytes - start))
+            self._recorder.write(
+                buffer.id, start, host.data, start, min(CHUNK_NBYTES, host.nbytes - start)
+            )
         return buffer
 
     def _target(self, host: HostData, operation: str) -> Buffer:
         buffer = self._pool.allocate(host.nbytes, operation)
         if buffer.id in self._stream.touched:
-            # writeBuffer overtakes what is not submitted yet, which may read the buffer's old bytes.
+            # writeBuffer overtakes what is not submitted yet, which may read the old bytes.
             self._stream.flush()
         self._counters.uploads += 1
         return buffer

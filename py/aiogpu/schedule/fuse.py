@@ -2,8 +2,8 @@
 
 A node that is not elementwise always gets one. An elementwise node is computed inside its consumer
 (fused) when it has one consumer, the same shape, and the launch stays within the device's storage
-buffers and `MAX_BODY` instructions. What a live array shows is fused only when it is short, since it
-will be computed again for its next reader. Numbers, views and casts of what lies in memory cost
+buffers and `MAX_BODY` instructions. What a live array shows is fused only when it is short, since
+it will be computed again for its next reader. Numbers, views and casts of what lies in memory cost
 nothing and are always taken in.
 """
 
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 
 MAX_BODY = 64
 CHEAP_BODY = 8
-_WHOLE = frozenset({"matmul", "user", "update", "pick"})  # families that read their inputs as they are
+_WHOLE = frozenset(
+    {"matmul", "user", "update", "pick"}
+)  # families that read their inputs as they are
 
 
 def schedule(roots: Iterable[Node], limits: Limits, *, fuse: bool = True) -> list[Step]:
     """The steps that compute ``roots``, in an order in which they can run."""
     wanted = [root for root in roots if not root.is_done]
     nodes = order(wanted)
-    own = _own_launch(nodes, wanted, limits, fuse=fuse)
+    own = _Plan(nodes, wanted, limits, fuse=fuse).own
     return [_step(node, own) for node in nodes if id(node) in own]
 
 
@@ -46,54 +48,75 @@ def _is_free(node: Node, own: set[int], space: Shape) -> bool:
     return node.op.family in {"constant", "view"} or (node.op is table.IOTA and node.shape == space)
 
 
-def _own_launch(nodes: Sequence[Node], roots: Sequence[Node], limits: Limits, *, fuse: bool) -> set[int]:
-    """Ids of the nodes that get a launch of their own."""
-    own = {id(root) for root in roots}
-    uses = Counter(id(operand) for node in nodes for operand in node.inputs)
-    reads: dict[int, frozenset[int]] = {}  # what a node reads when it is taken in by its consumer
-    length: dict[int, int] = {}
-    most = limits.max_storage_buffers - 1
-    for node in nodes:
+class _Plan:
+    """Decides, operands before consumers, which nodes get a launch of their own.
+
+    Attributes:
+        own: Ids of those nodes.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Node], roots: Sequence[Node], limits: Limits, *, fuse: bool
+    ) -> None:
+        self.own = {id(root) for root in roots}
+        self._fuse = fuse
+        self._most = limits.max_storage_buffers - 1
+        self._uses = Counter(id(operand) for node in nodes for operand in node.inputs)
+        # What a node reads, and how long it is, when its consumer takes it in.
+        self._cost: dict[int, tuple[frozenset[int], int]] = {}
+        for node in nodes:
+            self._decide(node)
+
+    def _decide(self, node: Node) -> None:
         family = node.op.family
-        if family == "view":  # its owner must lie in memory
-            owner = node.inputs[0]
-            if not owner.is_done:
-                own.add(id(owner))
-            reads[id(node)], length[id(node)] = frozenset((id(owner),)), 1
-            continue
-        if family in _WHOLE:
-            own.add(id(node))
-            own.update(id(view_of(operand)[0]) for operand in node.inputs if not view_of(operand)[0].is_done)
-            continue
-        own_space = node.inputs[0].shape if family == "reduce" else node.shape
-        taken = []
+        if family == "view":
+            self._lay(node.inputs[0])
+            self._cost[id(node)] = frozenset((id(node.inputs[0]),)), 1
+        elif family in _WHOLE:
+            self.own.add(id(node))
+            for operand in node.inputs:
+                self._lay(view_of(operand)[0])
+        else:
+            self._cost[id(node)] = self._take(node)
+            if family == "reduce":
+                self.own.add(id(node))
+
+    def _lay(self, node: Node) -> None:
+        """``node`` must lie in memory."""
+        if not node.is_done:
+            self.own.add(id(node))
+
+    def _take(self, node: Node) -> tuple[frozenset[int], int]:
+        """Take in as many operands of ``node`` as its launch can hold."""
+        space = node.inputs[0].shape if node.op.family == "reduce" else node.shape
+        costs = {}
         for operand in node.inputs:
-            if operand.is_done or id(operand) in own:
-                taken.append((operand, frozenset((id(operand),)), 1))
-            elif _is_free(operand, own, own_space) or (
-                fuse
-                and uses[id(operand)] == 1
-                and operand.shape == own_space
-                and operand.op.family == "elementwise"
-                and (not operand.holders or length[id(operand)] <= CHEAP_BODY)
-            ):
-                taken.append((operand, reads[id(operand)], length[id(operand)]))
+            if self._is_taken(operand, space):
+                costs[id(operand)] = self._cost[id(operand)]
             else:
-                own.add(id(operand))
-                taken.append((operand, frozenset((id(operand),)), 1))
+                self._lay(operand)
+                costs[id(operand)] = frozenset((id(operand),)), 1
         while True:
-            together = frozenset().union(*(r for _, r, _ in taken))
-            size = 1 + sum(n for _, _, n in taken)
-            if len(together) <= most and size <= MAX_BODY:
-                break
-            at = max(range(len(taken)), key=lambda i: (len(taken[i][1]), taken[i][2]))
-            operand = taken[at][0]
-            own.add(id(operand))
-            taken[at] = (operand, frozenset((id(operand),)), 1)
-        reads[id(node)], length[id(node)] = together, size
-        if family == "reduce":
-            own.add(id(node))
-    return own
+            reads = frozenset[int]().union(*(read for read, _ in costs.values()))
+            length = 1 + sum(length for _, length in costs.values())
+            if len(reads) <= self._most and length <= MAX_BODY:
+                return reads, length
+            largest = max(costs, key=lambda key: (len(costs[key][0]), costs[key][1]))
+            self.own.add(largest)
+            costs[largest] = frozenset((largest,)), 1
+
+    def _is_taken(self, operand: Node, space: Shape) -> bool:
+        if operand.is_done or id(operand) in self.own:
+            return False
+        if _is_free(operand, self.own, space):
+            return True
+        return (
+            self._fuse
+            and operand.op.family == "elementwise"
+            and self._uses[id(operand)] == 1
+            and operand.shape == space
+            and (not operand.holders or self._cost[id(operand)][1] <= CHEAP_BODY)
+        )
 
 
 def _step(node: Node, own: set[int]) -> Step:
@@ -156,4 +179,6 @@ class _Body:
         owner, how = view_of(current) if here else (current, View.contiguous(current.shape))
         if owner not in self.inputs:
             self.inputs.append(owner)
-        return Load(self.inputs.index(owner), how.broadcast_to(self.space, current.op.name), owner.dtype)
+        return Load(
+            self.inputs.index(owner), how.broadcast_to(self.space, current.op.name), owner.dtype
+        )

@@ -17,6 +17,7 @@ from aiogpu.kernels.numerics import (
     floating,
     hyperbolic,
     integer,
+    power,
     trigonometric,
 )
 from aiogpu.kernels.numerics.accuracy import ACCURACY
@@ -31,6 +32,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         **integer.FUNCTIONS,
         **casts.FUNCTIONS,
         **exponential.FUNCTIONS,
+        **power.FUNCTIONS,
         **trigonometric.FUNCTIONS,
         **hyperbolic.FUNCTIONS,
         **activation.FUNCTIONS,

@@ -1,0 +1,506 @@
+"""The bridge in a real browser: a page without anything on it, the real worker, Pyodide and wheel."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What a promise came to, as JSON: `outcome(promise)` in every page of these tests.
+OUTCOME = """
+window.plain = (value) =>
+  ArrayBuffer.isView(value)
+    ? { type: value.constructor.name, shape: value.shape, dtype: value.dtype, data: [...value] }
+    : value;
+window.outcome = async (promise) => {
+  const started = performance.now();
+  const settled = await Promise.allSettled([promise]);
+  const { status, value, reason } = settled[0];
+  const seconds = (performance.now() - started) / 1000;
+  if (status === "fulfilled") return { value: plain(value), seconds };
+  const { name, code, message, stack, pythonName, traceback, cause } = Object(reason);
+  return { name, code, message, stack, pythonName, traceback, cause: String(cause), seconds };
+};
+window.workers = [];
+window.Worker = class extends Worker {
+  constructor(...args) {
+    super(...args);
+    workers.push(this);
+  }
+};
+"""
+
+# Where Pyodide is for these tests; everything else has its default.
+OPTIONS = '{ indexURL: "/build/pyodide/", ...extra }'
+
+
+def prepare(page, url, script=""):
+    """A page of that origin with the client's module in `client`."""
+    page.add_init_script(OUTCOME + script)
+    page.goto(f"{url}/web/")
+    page.evaluate("import('/web/index.js').then((module) => { window.client = module; })")
+    return page
+
+
+def connect(page, extra="{}"):
+    """Connects, keeps the client in `gpu`, and gives what `connect` came to."""
+    return page.evaluate(
+        f"""() => {{
+            const extra = {extra};
+            const connecting = client.connect({OPTIONS});
+            return outcome(connecting.then((gpu) => {{ window.gpu = gpu; return "connected"; }}));
+        }}"""
+    )
+
+
+@pytest.fixture(scope="module")
+def shared(browser, base_url):
+    """One page with a client and NumPy, for the tests that leave the client as it is."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        prepare(page, base_url)
+        modules = json.dumps({"edges": "data:text/x-python,def twice(x): return 2 * x"})
+        connected = connect(page, f'{{ packages: ["numpy"], modules: {modules} }}')
+        assert connected.get("value") == "connected", connected
+        yield page
+
+
+@pytest.fixture
+def blank(page, base_url):
+    """A fresh page whose `client` is not connected."""
+    return prepare(page, base_url)
+
+
+def run(page, source, options="{}"):
+    """What `gpu.run` came to."""
+    return page.evaluate(
+        f"(source) => outcome(gpu.run(source, {options}))", source.replace("\n    ", "\n").strip()
+    )
+
+
+def test_no_special_header_is_needed(shared):
+    assert not shared.evaluate("crossOriginIsolated")
+    assert shared.evaluate("client.isSupported()")
+
+
+def test_nested_values_cross_both_ways(shared):
+    values = "{ locals: { a: { b: [new Float32Array([1, 2]), null, -0, 2n ** 60n, true, 'ä'] } } }"
+    source = """
+    array, none, zero, big, flag, text = a["b"]
+    assert type(array).__name__ == "ndarray" and str(array.dtype) == "float32"
+    assert none is None and str(zero) == "-0.0" and flag is True
+    import dataclasses
+    @dataclasses.dataclass
+    class Point:
+        x: object
+    {"array": None, "big": big == 2**60, "text": text, "inf": -float("inf"), "point": Point((1,))}
+    """
+    expected = {"array": None, "big": True, "text": "ä", "inf": float("-inf"), "point": {"x": [1]}}
+    assert run(shared, source, values)["value"] == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "type_", "dtype", "shape", "data"),
+    [
+        ("np.arange(4, dtype='float32').reshape(2, 2).T", "Float32Array", "float32", [2, 2], None),
+        ("np.array([True, False])", "Uint8Array", "bool", [2], [1, 0]),
+        ("np.zeros((0, 3), 'int32')", "Int32Array", "int32", [0, 3], []),
+        ("b'abc'", "Uint8Array", "uint8", [3], [97, 98, 99]),
+        ("memoryview(b'abcd')[::2]", "Uint8Array", "uint8", [2], [97, 99]),
+    ],
+)
+def test_arrays_come_as_typed_arrays(shared, expression, type_, dtype, shape, data):
+    value = run(shared, f"import numpy as np\n{expression}")["value"]
+    assert value == {
+        "type": type_,
+        "dtype": dtype,
+        "shape": shape,
+        "data": [0, 2, 1, 3] if data is None else data,
+    }
+
+
+def test_image_comes_as_an_array(shared):
+    values = "{ locals: { image: new ImageData(3, 2) } }"
+    assert run(shared, "[list(image.shape), str(image.dtype)]", values)["value"] == [
+        [2, 3, 4],
+        "uint8",
+    ]
+
+
+def test_gpu_arrays_come_as_typed_arrays(shared):
+    source = """
+    import aiogpu
+    x = aiogpu.array(a)
+    [x + 1, {"flags": x > 1}]
+    """
+    value = shared.evaluate(
+        """async (source) => {
+            const [sum, { flags }] = await gpu.run(source, { locals: { a: new Float32Array([1, 2]) } });
+            return [plain(sum), plain(flags)];
+        }""",
+        source.replace("\n    ", "\n"),
+    )
+    assert value == [
+        {"type": "Float32Array", "dtype": "float32", "shape": [2], "data": [2, 3]},
+        {"type": "Uint8Array", "dtype": "bool", "shape": [2], "data": [0, 1]},
+    ]
+
+
+def test_names_stay_and_locals_do_not(shared):
+    assert run(shared, "kept = k + 1\nsum(k * i for i in range(3))", "{ locals: { k: 2 } }")["value"] == 6
+    assert run(shared, "kept")["value"] == 3
+    assert run(shared, "k")["pythonName"] == "NameError"
+
+
+def test_source_of_a_function_is_found(shared):
+    run(shared, "def first():\n        return 1")
+    run(shared, "\n\n\ndef second():\n        return 2")
+    assert run(shared, "import inspect\ninspect.getsource(first)")["value"].startswith("def first")
+
+
+def test_call_finds_modules_of_the_page_and_own_functions(shared):
+    run(shared, "async def later(x, *, by): return x + by")
+    value = shared.evaluate(
+        "Promise.all([gpu.call('edges:twice', [4]), gpu.call('math:hypot', [3, 4]),"
+        " gpu.call('__main__:later', [1], { kwargs: { by: 2 } })])"
+    )
+    assert value == [8, 5, 3]
+
+
+def test_exception_shows_python_and_the_page(shared):
+    shared.evaluate(
+        "window.pressTheButton = async () => { await gpu.run('def f():\\n  1 / 0\\nf()'); }"
+    )
+    error = shared.evaluate("outcome(pressTheButton())")
+    assert (error["name"], error["code"]) == ("RemoteError", "remote")
+    assert error["pythonName"] == "ZeroDivisionError"
+    assert error["message"] == "ZeroDivisionError: division by zero"
+    assert error["traceback"].startswith("Traceback (most recent call last):\n  File \"<run ")
+    assert "    1 / 0" in error["traceback"]
+    assert "aiogpu/server" not in error["traceback"]
+    assert "pressTheButton" in error["stack"]
+    assert "ZeroDivisionError" in error["stack"]
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "says"),
+    [
+        ("gpu.call('edges:thrice')", "usage", "call: edges:thrice: edges has no 'thrice'"),
+        ("gpu.call('no_such_module:f')", "remote", "No module named 'no_such_module'"),
+        ("gpu.run('1 +')", "remote", "SyntaxError: invalid syntax"),
+        ("gpu.run('import no_such_module')", "remote", "No module named 'no_such_module'"),
+        ("gpu.run('{\"a\": [object()]}')", "usage", "value.a[0]: object: cannot cross"),
+        ("gpu.run('import asyncio; asyncio.sleep(0)')", "usage", "add await"),
+        ("gpu.run('raise SystemExit(3)')", "remote", "SystemExit: 3"),
+        ("gpu.run('1', { locals: { a: [new Map()] } })", "usage", "locals.a[0]: Map: cannot cross"),
+        (
+            "gpu.run('from aiogpu.errors import *\\nraise OutOfMemoryError(\"read: too big\")')",
+            "out-of-memory",
+            "read: too big",
+        ),
+    ],
+)
+def test_failure_rejects_with_its_text_and_the_next_call_works(shared, call, code, says):
+    error = shared.evaluate(f"outcome({call})")
+    assert error["code"] == code
+    assert says in error["message"]
+    assert run(shared, "1 + 1")["value"] == 2
+
+
+def test_output_is_events(shared):
+    lines = shared.evaluate(
+        """async () => {
+            const lines = [];
+            const listen = ({ type, detail }) => lines.push([type, detail]);
+            gpu.addEventListener("stdout", listen);
+            gpu.addEventListener("stderr", listen);
+            await gpu.run("import sys; print('a\\\\nb'); print('c', file=sys.stderr)");
+            return lines;
+        }"""
+    )
+    assert sorted(lines) == [["stderr", "c"], ["stdout", "a"], ["stdout", "b"]]
+
+
+def test_progress_arrives_while_python_is_busy(shared):
+    told = shared.evaluate(
+        """async () => {
+            const told = [];
+            const onProgress = (progress) => told.push({ ...progress, at: performance.now() });
+            const source = `
+import time
+from aiogpu.server import progress
+for step in range(1, 5):
+    progress(step, 4, "working")
+    time.sleep(0.1)`;
+            await gpu.run(source, { onProgress });
+            const end = performance.now();
+            return told.map(({ at, ...progress }) => ({ ...progress, before: end - at }));
+        }"""
+    )
+    assert [item["done"] for item in told] == [1, 2, 3, 4]
+    assert told[0]["total"] == 4
+    assert told[0]["message"] == "working"
+    assert told[0]["before"] > 250
+
+
+def test_abort_rejects_at_once_and_cancels_the_task(shared):
+    source = """
+    import asyncio
+    released = False
+    try:
+        await asyncio.sleep(60)
+    finally:
+        released = True
+    """.replace("\n    ", "\n")
+    error = shared.evaluate(
+        """async (source) => {
+            const controller = new AbortController();
+            const running = gpu.run(source, { signal: controller.signal });
+            setTimeout(() => controller.abort(new Error("enough")), 100);
+            return outcome(running);
+        }""",
+        source,
+    )
+    assert error["message"] == "enough"
+    assert error["seconds"] < 1
+    assert run(shared, "released")["value"] is True
+
+
+def test_concurrent_runs_do_not_mix(shared):
+    values = shared.evaluate(
+        """() => Promise.all([...Array(50).keys()].map((k) =>
+            gpu.run("import asyncio\\nawait asyncio.sleep(0.001 * (k % 7))\\nk", { locals: { k } })))"""
+    )
+    assert values == list(range(50))
+
+
+def test_page_timers_tick_while_python_is_busy(shared):
+    lag = shared.evaluate(
+        """async () => {
+            let [last, lag, running] = [performance.now(), 0, true];
+            const timer = setInterval(() => {
+                const now = performance.now();
+                lag = Math.max(lag, now - last - 5);
+                last = now;
+            }, 5);
+            await gpu.run("for i in range(5_000_000): pass");
+            clearInterval(timer);
+            return lag;
+        }"""
+    )
+    assert lag < 50
+
+
+def test_busy_worker_is_not_taken_for_dead(shared):
+    assert run(shared, "import time\ntime.sleep(4)\n'alive'")["value"] == "alive"
+
+
+# From here on each test starts, or fails to start, a client of its own.
+
+
+def failed_start(page, extra, within=20):
+    started = time.monotonic()
+    error = connect(page, extra)
+    assert "value" not in error, error
+    assert time.monotonic() - started < within
+    return error
+
+
+@pytest.mark.parametrize(
+    ("extra", "says"),
+    [
+        ('{ workerURL: "/no/worker.js" }', ["worker: ", "/no/worker.js: HTTP 404"]),
+        ('{ indexURL: "/no/pyodide/" }', ["pyodide: ", "/no/pyodide/pyodide.mjs"]),
+        (
+            '{ wheelURL: "/no/aiogpu-0.1.0-py3-none-any.whl" }',
+            ["wheel: ", "/no/aiogpu-0.1.0-py3-none-any.whl", "404"],
+        ),
+        ('{ modules: { edges: "/no/edges.py" } }', ["modules: ", "/no/edges.py: HTTP 404"]),
+        (
+            '{ modules: { edges: "data:,import no_such_module" } }',
+            ["modules: Traceback", "ModuleNotFoundError: No module named 'no_such_module'"],
+        ),
+        ('{ modules: { edges: "data:,def f(:" } }', ["modules: ", "SyntaxError"]),
+        ('{ packages: ["no-such-package-of-pyodide"] }', ["packages: ", "no-such-package"]),
+    ],
+)
+def test_start_that_fails_says_which_part_and_why(blank, extra, says):
+    # Only what is served here exists: without this the package would be looked for elsewhere.
+    blank.context.route(lambda url: "127.0.0.1" not in url and url.startswith("http"), lambda r: r.abort())
+    error = failed_start(blank, extra)
+    assert (error["name"], error["code"]) == ("BootError", "boot")
+    for text in says:
+        assert text in error["message"]
+
+
+@pytest.mark.parametrize("file", ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"])
+def test_part_of_pyodide_that_is_missing_is_named(blank, file):
+    blank.context.route(f"**/{file}", lambda route: route.fulfill(status=404, body="no"))
+    error = failed_start(blank, "{}")
+    assert error["code"] == "boot"
+    assert error["message"].startswith("connect: pyodide: ")
+    assert file in error["message"]
+
+
+def test_wheel_of_another_version_is_refused(blank):
+    blank.evaluate("null")
+    source = (ROOT / "web/protocol.js").read_text("utf-8").replace("0.1.0", "0.0.9")
+    blank.context.route(
+        "**/web/protocol.js", lambda route: route.fulfill(body=source, content_type="text/javascript")
+    )
+    blank.reload()
+    blank.evaluate("import('/web/index.js').then((module) => { window.client = module; })")
+    error = failed_start(blank, '{ wheelURL: "/dist/aiogpu-0.1.0-py3-none-any.whl" }')
+    assert error["code"] == "version"
+    assert "client 0.0.9, wheel 0.1.0" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "says"),
+    [
+        ("delete Navigator.prototype.gpu;", "NoWebGPUError", "no navigator.gpu in the page"),
+        (
+            "GPU.prototype.requestAdapter = () => Promise.resolve(null);",
+            "NoAdapterError",
+            "gave null in the page",
+        ),
+    ],
+)
+def test_without_a_gpu_nothing_is_downloaded(page, base_url, script, name, says):
+    prepare(page, base_url, script)
+    requests = []
+    page.context.on("request", lambda request: requests.append(request.url))
+    error = failed_start(page, "{}", within=2)
+    assert error["name"] == name
+    assert says in error["message"]
+    assert page.evaluate("client.isSupported()") is False
+    assert requests == []
+
+
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ("delete WorkerNavigator.prototype.gpu;", "NoWebGPUError"),
+        ("GPU.prototype.requestAdapter = () => Promise.resolve(null);", "NoAdapterError"),
+    ],
+)
+def test_worker_without_a_gpu_is_refused_before_pyodide(blank, script, name):
+    requests = []
+    blank.context.on("request", lambda request: requests.append(request.url))
+    body = f"{script} import '/worker.js';"
+    # Imports run first, so the adapter is taken away in a module of its own.
+    blank.context.route(
+        "**/blind.js", lambda route: route.fulfill(body=script, content_type="text/javascript")
+    )
+    body = "import '/blind.js'; import '/worker.js';"
+    blank.context.route(
+        "**/blind_worker.js", lambda route: route.fulfill(body=body, content_type="text/javascript")
+    )
+    error = failed_start(blank, '{ workerURL: "/blind_worker.js" }', within=5)
+    assert error["name"] == name
+    assert "in the worker" in error["message"]
+    assert not any("pyodide" in url for url in requests)
+
+
+def test_plain_http_has_a_message_of_its_own(page):
+    def serve(route):
+        path = ROOT / route.request.url.split("/", 3)[3]
+        route.fulfill(path=path) if path.is_file() else route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    page.context.route("http://insecure.test/**", serve)
+    prepare(page, "http://insecure.test")
+    assert not page.evaluate("isSecureContext")
+    error = failed_start(page, "{}", within=2)
+    assert error["name"] == "NoWebGPUError"
+    assert "not a secure context" in error["message"]
+
+
+def test_abort_gives_the_start_up(blank):
+    error = blank.evaluate(
+        """() => {
+            const controller = new AbortController();
+            setTimeout(() => controller.abort(new Error("changed my mind")), 300);
+            const options = { indexURL: "/build/pyodide/", signal: controller.signal };
+            return outcome(client.connect(options));
+        }"""
+    )
+    assert error["message"] == "changed my mind"
+    assert error["seconds"] < 2
+
+
+def test_worker_that_ends_while_it_starts_is_lost(blank):
+    blank.evaluate("setTimeout(() => workers[0].terminate(), 1000), null")
+    error = failed_start(blank, "{}", within=6)
+    assert error["name"] == "WorkerLostError"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "workers[0].terminate()",
+        "gpu.run('import js; js.close()').catch(() => {})",
+        "gpu.run('import js; js.close()\\nwhile True: pass').catch(() => {})",
+    ],
+)
+def test_worker_that_ends_rejects_everything_pending(blank, end):
+    assert connect(blank)["value"] == "connected"
+    outcomes = blank.evaluate(
+        f"""() => {{
+            const pending = [
+                outcome(gpu.run("import asyncio; await asyncio.sleep(60)")),
+                outcome(gpu.call("asyncio:sleep", [60])),
+                gpu.closed.then((error) => outcome(Promise.reject(error))),
+            ];
+            setTimeout(() => {{ {end}; }}, 100);
+            return Promise.all(pending);
+        }}"""
+    )
+    assert [outcome["name"] for outcome in outcomes] == ["WorkerLostError"] * 3
+    assert max(outcome["seconds"] for outcome in outcomes) < 3.2
+    assert run(blank, "1")["name"] == "WorkerLostError"
+
+
+def test_close_rejects_everything_pending(blank):
+    assert connect(blank)["value"] == "connected"
+    outcomes = blank.evaluate(
+        """async () => {
+            const pending = outcome(gpu.run("import asyncio; await asyncio.sleep(60)"));
+            await gpu.close();
+            return [await pending, await outcome(gpu.run("1")), await outcome(gpu.closed)];
+        }"""
+    )
+    assert [outcome.get("name") for outcome in outcomes] == ["ClosedError", "ClosedError", None]
+    assert outcomes[2]["value"] is None
+
+
+def test_canvas_is_found_by_its_name(blank):
+    assert connect(blank, "{ canvas: document.createElement('canvas') }")["value"] == "connected"
+    assert run(blank, "import aiogpu\ntype(aiogpu.canvas('canvas')).__name__")["value"] == "Canvas"
+
+
+def test_script_tag_page_works(page, base_url):
+    page.add_init_script(OUTCOME)
+    page.goto(f"{base_url}/web/")
+    page.add_script_tag(url=f"{base_url}/dist/aiogpu.iife.js")
+    page.evaluate("window.client = window.aiogpu, null")
+    assert connect(page)["value"] == "connected"
+    assert run(page, "import aiogpu\n1 + 1")["value"] == 2
+
+
+def test_stages_of_the_start_are_told(blank):
+    stages = blank.evaluate(
+        """async () => {
+            const stages = [];
+            const options = { indexURL: "/build/pyodide/", onProgress: (stage) => stages.push(stage) };
+            await client.connect(options);
+            return stages;
+        }"""
+    )
+    names = list(dict.fromkeys(stage["stage"] for stage in stages))
+    assert names == ["pyodide", "packages", "wheel", "server"]
+    loaded = [stage["loaded"] for stage in stages]
+    assert loaded == sorted(loaded)
+    assert loaded[-1] > 5_000_000

@@ -1,0 +1,211 @@
+"""Edges of a photograph: luminance, blur, Sobel, normalised to 8 bits; on the GPU, and in NumPy.
+
+The page calls `warm_up` once, then `detect` and `compare` for each photograph. All that waits is
+awaited, so the event loop of the worker turns throughout: `Pulse` measures how well.
+"""
+
+import asyncio
+import time
+
+import aiogpu as gpu
+import numpy as np
+from aiogpu.server import progress
+
+STRIP_NELEMS = 1 << 16  # pixels that NumPy works on between two turns of the event loop
+CANVAS_NELEMS = 1 << 21  # pixels of the canvas at most: the screen has no more
+
+# A kernel of our own: the 5x5 binomial (Gaussian) blur. Each invocation walks down one column and
+# keeps the last five rows' horizontal sums. Outside of the image its border goes on, by one pixel
+# more than the blur needs: Sobel wants neighbours too.
+blur = gpu.wgsl(
+    """
+    @group(0) @binding(0) var<storage, read> grey: array<f32>;
+    @group(0) @binding(1) var<storage, read> size: array<i32>; // height, width
+    @group(0) @binding(2) var<storage, read_write> blurred: array<f32>; // height + 2, width + 2
+
+    const rows = 16;
+
+    fn across(row: i32, column: i32) -> f32 {
+      let start = clamp(row, 0, size[0] - 1) * size[1];
+      let last = size[1] - 1;
+      let outer = grey[start + clamp(column - 2, 0, last)] + grey[start + clamp(column + 2, 0, last)];
+      let inner = grey[start + clamp(column - 1, 0, last)] + grey[start + clamp(column + 1, 0, last)];
+      return outer + inner * 4.0 + grey[start + clamp(column, 0, last)] * 6.0;
+    }
+
+    @compute @workgroup_size(64)
+    fn blur(@builtin(global_invocation_id) id: vec3u) {
+      let column = i32(id.x) - 1;
+      let first = i32(id.y) * rows - 1;
+      if (column > size[1]) { return; }
+      var a = across(first - 2, column);
+      var b = across(first - 1, column);
+      var c = across(first, column);
+      var d = across(first + 1, column);
+      for (var row = first; row < min(first + rows, size[0] + 1); row++) {
+        let e = across(row + 2, column);
+        blurred[(row + 1) * (size[1] + 2) + column + 1] = (a + e + (b + d) * 4.0 + c * 6.0) / 256.0;
+        a = b;
+        b = c;
+        c = d;
+        d = e;
+      }
+    }
+    """
+)
+BLUR_ROWS = 16
+
+
+# The same two functions take arrays of the GPU and of NumPy: `xp` is `gpu` or `np`.
+
+
+def luminance(rgba):
+    """Shape (h, w, 4), uint8, to (h, w), float32 from 0 to 255."""
+    return rgba[..., 0] * 0.299 + rgba[..., 1] * 0.587 + rgba[..., 2] * 0.114
+
+
+def gradient(xp, x):
+    """Magnitude of the Sobel gradient: shape (h + 2, w + 2) to (h, w)."""
+    nw, n, ne = x[:-2, :-2], x[:-2, 1:-1], x[:-2, 2:]
+    w, e = x[1:-1, :-2], x[1:-1, 2:]
+    sw, s, se = x[2:, :-2], x[2:, 1:-1], x[2:, 2:]
+    across = (ne - nw) + (e - w) * 2.0 + (se - sw)
+    down = (sw - nw) + (s - n) * 2.0 + (se - ne)
+    return xp.sqrt(xp.square(across) + xp.square(down))
+
+
+def edges_on_gpu(photo):
+    """Shape (h, w, 4), uint8, to the edges: (h, w), uint8. Enqueues only; nothing waits here."""
+    height, width = photo.shape[:2]
+    grey = luminance(gpu.asarray(photo))
+    threads = (-(-(height + 2) // BLUR_ROWS), width + 2)
+    blurred = blur(grey, gpu.asarray([height, width]), out_shape=(height + 2, width + 2), threads=threads)
+    magnitude = gradient(gpu, blurred)
+    scale = 255.0 / gpu.maximum(magnitude.max(), 1.0)
+    return (magnitude * scale + 0.5).astype(gpu.uint8)
+
+
+async def edges_in_numpy(photo):
+    """The same in NumPy, strip by strip."""
+    height, width = photo.shape[:2]
+    rows = max(1, STRIP_NELEMS // width)
+    magnitude = np.empty((height, width), np.float32)
+    peak = np.float32(1)
+    for top in range(0, height, rows):
+        bottom = min(top + rows, height)
+        around = np.arange(top - 3, bottom + 3).clip(0, height - 1)
+        grey = luminance(photo[around].astype(np.float32))
+        grey = np.pad(grey, ((0, 0), (3, 3)), mode="edge")
+        summed = grey[:, :-4] + grey[:, 4:] + (grey[:, 1:-3] + grey[:, 3:-1]) * 4 + grey[:, 2:-2] * 6
+        blurred = summed[:-4] + summed[4:] + (summed[1:-3] + summed[3:-1]) * 4 + summed[2:-2] * 6
+        magnitude[top:bottom] = gradient(np, blurred / 256)
+        peak = max(peak, magnitude[top:bottom].max())
+        progress(top, 2 * height, "NumPy")
+        await asyncio.sleep(0)
+    scale = np.float32(255) / peak
+    edges = np.empty((height, width), np.uint8)
+    for top in range(0, height, rows):
+        edges[top : top + rows] = magnitude[top : top + rows] * scale + np.float32(0.5)
+        progress(height + top, 2 * height, "NumPy")
+        await asyncio.sleep(0)
+    return edges
+
+
+class Pulse:
+    """A timer of 5 ms beside the work: ``longest_ms`` is how late it ever was."""
+
+    def __init__(self):
+        self.longest_ms = 0.0
+        self._task = None
+
+    async def __aenter__(self):
+        self._task = asyncio.create_task(self._beat())
+        return self
+
+    async def __aexit__(self, *error):
+        self._task.cancel()
+
+    async def _beat(self):
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(0.005)
+            late = 1e3 * (time.perf_counter() - before) - 5
+            self.longest_ms = max(self.longest_ms, late)
+
+
+async def warm_up():
+    """Open the device and compile every shader, on a picture of noise.
+
+    Returns:
+        The adapter, whether it is software, and how long it took.
+    """
+    started = time.perf_counter()
+    device = await gpu.open_device()
+    gpu.pace("throughput")
+    noise = np.random.default_rng(0).integers(0, 256, (160, 160, 4), np.uint8)
+    await edges_on_gpu(noise).evaluate()
+    await gpu.synchronize()
+    adapter = device.adapter
+    return {
+        "adapter": " ".join(filter(None, [adapter.vendor, adapter.architecture, adapter.description])),
+        "software": adapter.is_fallback,
+        "ms": 1e3 * (time.perf_counter() - started),
+    }
+
+
+async def idle(seconds):
+    """The control: how late the worker's timer is when there is nothing to do."""
+    async with Pulse() as pulse:
+        await asyncio.sleep(seconds)
+    return pulse.longest_ms
+
+
+async def detect(photo, canvas=None):
+    """Find the edges on the GPU, draw them to the canvas, and read them back once.
+
+    Args:
+        photo: Shape (h, w, 4), uint8.
+        canvas: A `gpu.Canvas`; the one that the page gave to `connect` by default.
+    """
+    canvas = canvas or gpu.canvas("canvas")
+    before = gpu.counters()
+    async with Pulse() as pulse:
+        started = time.perf_counter()
+        edges = edges_on_gpu(photo)
+        every = 1
+        while edges.size > CANVAS_NELEMS * every**2:
+            every += 1
+        canvas.show(edges[::every, ::every] if every > 1 else edges)
+        values = await edges.numpy()
+        ms = 1e3 * (time.perf_counter() - started)
+        await gpu.synchronize()
+    after = gpu.counters()
+    compare.task = photo, values
+    return {
+        "edges": values,
+        "every": every,
+        "ms": ms,
+        "lag_ms": pulse.longest_ms,
+        "counters": {name: after[name] - before[name] for name in after},
+        "memory": gpu.memory(),
+    }
+
+
+async def compare():
+    """Find the edges of the last photograph once more, in NumPy.
+
+    Returns:
+        The largest difference to the GPU's, in grey levels, and how long NumPy took.
+    """
+    photo, values = compare.task
+    async with Pulse() as pulse:
+        started = time.perf_counter()
+        expected = await edges_in_numpy(photo)
+        ms = 1e3 * (time.perf_counter() - started)
+    largest = 0
+    for top in range(0, len(expected), 256):
+        strip = slice(top, top + 256)
+        wide = expected[strip].astype(np.int16) - values[strip]
+        largest = max(largest, int(abs(wide).max()))
+        await asyncio.sleep(0)
+    return {"largest": largest, "ms": ms, "lag_ms": pulse.longest_ms}
