@@ -84,7 +84,7 @@ test-wgsl: $(VENV) $(NODE_MODULES) ## Every shader, through a WGSL compiler
 	$(BIN)/pytest tests/wgsl
 
 test-web: $(NODE_MODULES) ## The JavaScript client, in Node
-	node --test tests/web/*.test.mjs
+	node --test --test-timeout=60000 tests/web/*.test.mjs
 
 test-browser: setup ## In Pyodide in Chromium, on WebGPU
 	$(BIN)/pytest tests/browser

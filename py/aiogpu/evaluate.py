@@ -193,9 +193,16 @@ class Evaluator:
     async def _buffer(self, runtime: Runtime, node: Node, *, paced: bool) -> Buffer:
         """The buffer of a node that has a value; host data is uploaded at its first use."""
         value = node.value
+        if isinstance(value, Buffer) and value.pool is not runtime.pool and value.host is not None:
+            value = value.host  # its device was lost
         if isinstance(value, HostData):
-            upload = runtime.transfer.upload_in_chunks(value, "array") if paced else None
-            node.value = value = await upload if upload else runtime.transfer.upload(value, "array")
+            host, transfer = value, runtime.transfer
+            if paced:
+                value = await transfer.upload_in_chunks(host, "array")
+            else:
+                value = transfer.upload(host, "array")
+            value.host = host if host.is_kept else None
+            node.value = value
         assert isinstance(value, Buffer)
         runtime.check_owner(value, node.op.name)
         return value

@@ -9,6 +9,7 @@ from aiogpu.array import Array, as_node
 from aiogpu.errors import DTypeError, UsageError
 from aiogpu.graph import build, table
 from aiogpu.graph.node import Node
+from aiogpu.runtime.transfer import HostData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +39,21 @@ def array(obj: object, /, dtype: object = None) -> Array:
     return Array(as_node(obj, _dtype(dtype, "array"), "array"))
 
 
-def asarray(obj: object, /, *, dtype: object = None, copy: bool | None = None) -> Array:
+def asarray(
+    obj: object,
+    /,
+    dtype: object = None,
+    *,
+    copy: bool | None = None,
+    keep_host: bool = False,
+) -> Array:
     """The same as `array`, as the standard spells it. Host data is always copied.
+
+    Args:
+        obj: As for `array`.
+        dtype: As for `array`.
+        copy: False is refused for host data, which must be copied to the GPU.
+        keep_host: Keep the copy on the host, so that the array survives the loss of its device.
 
     Raises:
         UsageError: ``copy=False`` with host data.
@@ -48,7 +62,10 @@ def asarray(obj: object, /, *, dtype: object = None, copy: bool | None = None) -
     """
     if copy is False and not isinstance(obj, Array):
         raise UsageError("asarray: copy=False: host data must be copied to the GPU")
-    return Array(as_node(obj, _dtype(dtype, "asarray"), "asarray"))
+    node = as_node(obj, _dtype(dtype, "asarray"), "asarray")
+    if keep_host and isinstance(node.value, HostData):
+        node.value.is_kept = True
+    return Array(node)
 
 
 def full(shape: int | Sequence[int], fill_value: Scalar, *, dtype: object = None) -> Array:

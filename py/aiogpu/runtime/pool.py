@@ -30,9 +30,10 @@ class Buffer:
         nbytes: Bytes asked for.
         capacity: Bytes of the device buffer.
         error: Why the bytes are not what they should be.
+        host: The same bytes on the host, where they are kept.
     """
 
-    __slots__ = ("__weakref__", "_pool", "capacity", "error", "id", "nbytes", "serial")
+    __slots__ = ("__weakref__", "_pool", "capacity", "error", "host", "id", "nbytes", "serial")
 
     def __init__(self, pool: Pool, number: int, serial: int, nbytes: int, capacity: int) -> None:
         self._pool = pool
@@ -41,6 +42,7 @@ class Buffer:
         self.nbytes = nbytes
         self.capacity = capacity
         self.error: BaseException | None = None
+        self.host: object = None
 
     @property
     def pool(self) -> Pool:
@@ -116,6 +118,11 @@ class Pool:
         buffer = Buffer(self, number, self._next_serial, nbytes, capacity)
         self._current[number] = weakref.ref(buffer)
         return buffer
+
+    @property
+    def lost_reason(self) -> str | None:
+        """Why the device was lost, or None."""
+        return self._recorder.lost_reason()
 
     def collect(self) -> None:
         """Take back what nobody holds any more."""

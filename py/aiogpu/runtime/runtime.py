@@ -70,7 +70,11 @@ class Runtime:
         if buffer.error is not None:
             raise buffer.error
         if buffer.pool is not self.pool:
-            raise HandleError(f"{operation}: a buffer of another device, or of one that was lost")
+            if (reason := buffer.pool.lost_reason) is not None:
+                raise DeviceLostError(
+                    f"{operation}: the array was on a device that was lost: {reason}"
+                )
+            raise HandleError(f"{operation}: a buffer of another device")
 
     def launch(self, launch: Launch, buffers: Sequence[Buffer], origin: object) -> None:
         """Record a launch at once; its pipeline is compiled by the form that does not wait."""

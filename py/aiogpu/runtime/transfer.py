@@ -22,13 +22,15 @@ class HostData:
     Attributes:
         data: Something with the buffer protocol, or a JS typed array.
         nbytes: Its size in bytes.
+        is_kept: It outlives its upload, so that the array survives the loss of its device.
     """
 
-    __slots__ = ("data", "nbytes")
+    __slots__ = ("data", "is_kept", "nbytes")
 
     def __init__(self, data: Any, nbytes: int) -> None:  # noqa: ANN401 - host memory or a JS array
         self.data = data
         self.nbytes = nbytes
+        self.is_kept = False
 
 
 class Transfer:
