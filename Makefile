@@ -23,8 +23,9 @@ BROWSER := $(CHROMIUM) $(CHROMEDRIVER)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-firefox check format test test-unit test-wgsl test-web test-browser \
-	test-page demo serve wheel bundle types dist bench clean
+.PHONY: help setup setup-firefox check check-python check-imports check-javascript check-tree \
+	format test test-unit test-wgsl test-web test-browser test-page demo serve wheel bundle types \
+	dist bench clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -56,15 +57,23 @@ setup-firefox: ## Install Firefox and a software Vulkan for it (apt)
 
 # --- Checks
 
-check: $(VENV) $(NODE_MODULES) ## Lint, formats, types, import directions, sizes, versions
+check: check-python check-imports check-javascript check-tree ## Lint, formats, types, import directions, sizes, versions
+
+check-python: $(VENV)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+check-imports: $(VENV)
 	PYTHONPATH=py $(BIN)/lint-imports --no-logo
+
+check-javascript: $(NODE_MODULES)
 	$(NODE_BIN)/tsc --project tsconfig.json
 	$(NODE_BIN)/tsc --project tsconfig.worker.json
 	$(NODE_BIN)/eslint .
 	$(NODE_BIN)/prettier --check --log-level=warn .
+
+check-tree: $(VENV)
 	$(BIN)/python tools/check_sizes.py
 	$(BIN)/python tools/check_versions.py
 

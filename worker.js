@@ -8,6 +8,7 @@ import * as recorder from "./py/aiogpu/gpu/index.js";
 import { requireAdapter } from "./web/adapter.js";
 import { AioGpuError } from "./web/errors.js";
 import { hold } from "./web/liveness.js";
+import { load } from "./web/pyodide.js";
 
 /** @typedef {import("./web/protocol.js").BootMessage} BootMessage */
 /** @typedef {import("./web/protocol.js").WorkerMessage} WorkerMessage */
@@ -30,7 +31,10 @@ async function boot({ port, lock, indexURL, wheelURL, packages }) {
     post({ type: "alive" });
     await requireAdapter({ gpu: navigator.gpu, isSecureContext }, "worker");
     stages.enter("pyodide");
-    const pyodide = await load(indexURL, post);
+    const pyodide = await load(indexURL, {
+      stdout: (text) => post({ type: "stdout", text }),
+      stderr: (text) => post({ type: "stderr", text }),
+    });
     pyodide.registerJsModule("_aiogpu_recorder", recorder);
     stages.enter("packages");
     const micropip = await loadMicropip(pyodide);
@@ -46,17 +50,6 @@ async function boot({ port, lock, indexURL, wheelURL, packages }) {
   } finally {
     stages.end();
   }
-}
-
-/** @param {string} indexURL @param {(message: WorkerMessage) => void} post */
-async function load(indexURL, post) {
-  /** @type {unknown} */
-  const module = await import(`${indexURL}pyodide.mjs`);
-  return /** @type {typeof import("pyodide")} */ (module).loadPyodide({
-    indexURL,
-    stdout: (text) => post({ type: "stdout", text }),
-    stderr: (text) => post({ type: "stderr", text }),
-  });
 }
 
 /** @param {import("pyodide").PyodideAPI} pyodide */

@@ -12,6 +12,7 @@ import contextlib
 import functools
 import http.server
 import queue
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,7 +121,11 @@ def main() -> None:
     arguments.add_argument("--port", type=int, default=8000, help="default: 8000; 0: a free one")
     arguments.add_argument("--isolated", action="store_true", help="send the COOP and COEP headers")
     given = arguments.parse_args()
-    with Server(given.folder, port=given.port, isolated=given.isolated, verbose=True) as server:
+    try:
+        server = Server(given.folder, port=given.port, isolated=given.isolated, verbose=True)
+    except OSError as error:
+        sys.exit(f"serve: port {given.port}: {error.strerror}; give another with --port")
+    with server:
         print(f"The demo: {server.url}/web/demo/index.html", flush=True)
         print(f"The numerics of your adapter: {server.url}/tests/conformance.html", flush=True)
         with contextlib.suppress(KeyboardInterrupt):

@@ -251,7 +251,8 @@ class Array:
     def _binary(self, name: str, other: object, *, swap: bool = False) -> Array:
         operand = as_operand(other)
         if operand is None:
-            return NotImplemented
+            refusal: Array = NotImplemented  # Python asks the other operand
+            return refusal
         pair = (operand, self._node) if swap else (self._node, operand)
         return Array(build.elementwise(name, *pair))
 

@@ -11,6 +11,7 @@ import asyncio
 import time
 import weakref
 from collections import deque
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +27,7 @@ from aiogpu.schedule.fuse import schedule
 from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable, Sequence
+    from collections.abc import Coroutine, Iterable, Iterator, Sequence
 
     from aiogpu.array import Array
     from aiogpu.device import Opener
@@ -97,9 +98,10 @@ class Evaluator:
             DeviceLostError: It was lost meanwhile.
         """
         wanted = list(nodes)
-        runtime = await self.open()
-        async with runtime.lock:
-            await self._evaluate(runtime, wanted)
+        with _pinned(wanted):
+            runtime = await self.open()
+            async with runtime.lock:
+                await self._evaluate(runtime, wanted)
         return runtime
 
     async def _evaluate(self, runtime: Runtime, nodes: Sequence[Node]) -> None:
@@ -174,8 +176,12 @@ class Evaluator:
             return picked
         slots = [await self._buffer(runtime, source, paced=paced) for source in step.inputs]
         if node.op is table.VIEW and _is_alias(step):
+            slots[0].is_shared = True
             return slots[0]
-        outputs = self._outputs(runtime, node)
+        if step.base is not None:
+            outputs = [await self._successor(runtime, step.base, paced=paced)]
+        else:
+            outputs = self._outputs(runtime, node)
         slots += outputs
         slots += [runtime.pool.allocate(nbytes, node.op.name) for nbytes in program.temporaries]
         for launch in program.launches:
@@ -189,6 +195,18 @@ class Evaluator:
     def _outputs(self, runtime: Runtime, node: Node) -> list[Buffer]:
         sizes = [node.nbytes] if node.attrs is None else node.attrs.get("outputs", [node.nbytes])
         return [runtime.pool.allocate(nbytes, node.op.name) for nbytes in sizes]
+
+    async def _successor(self, runtime: Runtime, base: Node, *, paced: bool) -> Buffer:
+        """A buffer with the bytes of ``base``, to be changed: its own if nobody else can see it."""
+        old = await self._buffer(runtime, base, paced=paced)
+        if base.holders == 0 and base.consumers == 1 and not old.is_shared and old.host is None:
+            serial = old.serial
+            new = runtime.pool.inherit(old)
+            runtime.stream.follow(serial, new)
+            return new
+        new = runtime.pool.allocate(old.nbytes, "store")
+        runtime.stream.copy(old, new, -(-old.nbytes // 4) * 4)
+        return new
 
     async def _buffer(self, runtime: Runtime, node: Node, *, paced: bool) -> Buffer:
         """The buffer of a node that has a value; host data is uploaded at its first use."""
@@ -221,17 +239,8 @@ class Evaluator:
         return await self._read(nodes, as_js=True)
 
     async def _read(self, nodes: Sequence[Node], *, as_js: bool) -> list[Any]:
-        runtime = await self.open()
-        reads: list[tuple[Node, Buffer, int]] = []
-        async with runtime.lock:
-            await self._evaluate(runtime, nodes)
-            for node in nodes:
-                self._check(runtime, node)
-            for node in nodes:
-                buffer = await self._buffer(runtime, node, paced=True)
-                number = runtime.stream.read(buffer, -(-node.nbytes // 4) * 4) if node.nbytes else 0
-                reads.append((node, buffer, number))
-            runtime.stream.flush()
+        with _pinned(nodes):
+            runtime, reads = await self._issue_reads(nodes)
         results = []
         try:
             for node, buffer, number in reads:
@@ -243,6 +252,23 @@ class Evaluator:
                 if number:
                     runtime.transfer.release(number)
         return results
+
+    async def _issue_reads(
+        self, nodes: Sequence[Node]
+    ) -> tuple[Runtime, list[tuple[Node, Buffer, int]]]:
+        """Compute ``nodes`` and record a read of each; 0 is the number of a read of nothing."""
+        runtime = await self.open()
+        reads: list[tuple[Node, Buffer, int]] = []
+        async with runtime.lock:
+            await self._evaluate(runtime, nodes)
+            for node in nodes:
+                self._check(runtime, node)
+            for node in nodes:
+                buffer = await self._buffer(runtime, node, paced=True)
+                number = runtime.stream.read(buffer, -(-node.nbytes // 4) * 4) if node.nbytes else 0
+                reads.append((node, buffer, number))
+            runtime.stream.flush()
+        return runtime, reads
 
     async def _settle(self, runtime: Runtime, node: Node, buffer: Buffer, number: int) -> None:
         try:
@@ -300,6 +326,18 @@ class Evaluator:
         """The steps that ``nodes`` would take."""
         limits = self.runtime.limits if self.runtime is not None else Limits()
         return schedule(nodes, limits, fuse=not EAGER.get())
+
+
+@contextmanager
+def _pinned(nodes: Sequence[Node]) -> Iterator[None]:
+    """Keep the values of ``nodes`` as they are: no store may take over their memory."""
+    for node in nodes:
+        node.holders += 1
+    try:
+        yield
+    finally:
+        for node in nodes:
+            node.holders -= 1
 
 
 def _result(runtime: Runtime, node: Node, number: int, *, as_js: bool) -> Any:  # noqa: ANN401 - a memoryview or a JS typed array

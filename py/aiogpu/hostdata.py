@@ -42,8 +42,8 @@ def capture(given: object, dtype: DType | None, operation: str) -> tuple[HostDat
     """
     if (found := browser.capture(given)) is not None:
         data, name, nelems = found
-        native = dtypes.BY_NAME[name]
-        if dtype in {None, native}:
+        native = dtypes.BY_NAME.get(name)
+        if native is not None and dtype in {None, native}:
             return HostData(data, nelems * native.itemsize), (nelems,), native
         given = data.to_memoryview()
     if isinstance(given, (bool, int, float, list, tuple)):
@@ -201,7 +201,7 @@ def elements(data: memoryview, dtype: DType) -> memoryview[Any]:
 
 def as_memoryview(data: memoryview, shape: Shape, dtype: DType) -> memoryview[Any]:
     """Bytes as a memoryview of elements; flat where a size is 0, which it refuses in a shape."""
-    if len(shape) < 2 or 0 in shape:
+    if len(shape) == 1 or 0 in shape:
         return elements(data, dtype)
     raw: Any = data
     shaped: memoryview[Any] = raw.cast(dtype.format, shape)

@@ -61,17 +61,28 @@ class Canvas:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             raise UsageError("show: no event loop is running; call it from a coroutine") from None
+        self._drop()
+        x._node.holders += 1
         self._latest = x._node, shape[1], shape[0], channels + (x.dtype is dtypes.uint8)
         if self._drawing is None:
             self._drawing = loop.create_task(self._draw())
             SURFACES.drawing.add(self._drawing)
+
+    def _drop(self) -> None:
+        """Let go of the array that was shown last."""
+        if self._latest is not None:
+            self._latest[0].holders -= 1
+            self._latest = None
 
     async def _draw(self) -> None:
         try:
             while self._latest is not None:
                 node, width, height, form = self._latest
                 self._latest = None
-                await self._present(node, width, height, form)
+                try:
+                    await self._present(node, width, height, form)
+                finally:
+                    node.holders -= 1
         finally:
             if self._drawing is not None:
                 SURFACES.drawing.discard(self._drawing)

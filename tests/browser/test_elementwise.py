@@ -136,7 +136,6 @@ async def test_integers_and_bools_become_float32_where_floats_are_due(selenium_w
         for read, value in zip(made, (*wanted, np.hypot(single, 4)), strict=True):
             assert read.dtype == np.float32
             assert_allclose(read, value, rtol=5e-7)  # four units in the last place
-    assert (await (gpu.asarray([True, False]) / 1.0 if False else gpu.ones(1)).tolist()) == [1]
 
 
 @pytest.mark.driver_timeout(120)
@@ -213,7 +212,7 @@ async def test_binary_functions_over_all_pairs_of_dtypes(selenium_worker):
 @run_in_pyodide
 async def test_nan_and_infinity_in_binary_functions(selenium_worker):
     import numpy as np
-    from numpy.testing import assert_array_equal
+    from numpy.testing import assert_allclose, assert_array_equal
 
     import aiogpu as gpu
 
@@ -228,7 +227,13 @@ async def test_nan_and_infinity_in_binary_functions(selenium_worker):
         names, await gpu.read(*(getattr(gpu, n)(x, y) for n in names)), strict=True
     ):
         with np.errstate(all="ignore"):
-            assert_array_equal(read, getattr(np, name)(a, b), strict=True, err_msg=name)
+            value = getattr(np, name)(a, b)
+        if value.dtype.kind == "f":
+            # Subnormal results may flush to zero.
+            value = np.where(np.abs(value) < 1.2e-38, 0, value).astype("f4")
+            assert_allclose(read, value, rtol=1.2e-7 if name == "divide" else 0, err_msg=name)
+        else:
+            assert_array_equal(read, value, strict=True, err_msg=name)
     for name, read in zip(
         ("atan2", "hypot", "remainder", "floor_divide"),
         await gpu.read(
@@ -239,7 +244,8 @@ async def test_nan_and_infinity_in_binary_functions(selenium_worker):
         with np.errstate(all="ignore"):
             value = getattr(np, {"atan2": "arctan2"}.get(name, name))(a, b)
         off = ~((read == value) | (np.isnan(read) & np.isnan(value)))
-        off &= ~(np.abs(read - value) <= 4 * np.spacing(np.abs(value)))
+        # Four units in the last place; subnormal results may flush to zero.
+        off &= ~(np.abs(read - value) <= 4 * np.spacing(np.abs(value)) + 1.2e-38)
         assert not off.any(), (name, [*zip(a[off], b[off], read[off], value[off], strict=True)])
 
 
@@ -342,7 +348,7 @@ async def test_integers_wrap(selenium_worker):
         for read, value in zip(made, wanted, strict=True):
             assert_array_equal(read, value, strict=True)
     x = gpu.asarray(np.array([821892087], "i4"))
-    assert await (x * 2).tolist() == [821892087 * 2 - 2**32 if 821892087 * 2 > 2**31 else 1643784174]
+    assert await (x * 2).tolist() == [1643784174]
 
 
 @run_in_pyodide
@@ -395,8 +401,7 @@ async def test_casts_truncate_saturate_and_wrap(selenium_worker):
     kinds = gpu.int32, gpu.uint32, gpu.uint8, gpu.bool, gpu.float32
     to_int, to_uint, to_byte, to_bool, same = await gpu.read(*(x.astype(kind) for kind in kinds))
     assert to_int.tolist() == [3, -3, top, bottom, top, 0, top, bottom, 255, 300]
-    assert to_uint.tolist() == [3, 0, 10**10 % 2**32 if False else 2**32 - 1, 0, 2**31, 0,
-                                2**32 - 1, 0, 255, 300]  # fmt: skip
+    assert to_uint.tolist() == [3, 0, 2**32 - 1, 0, 2**31, 0, 2**32 - 1, 0, 255, 300]
     assert to_byte.tolist() == [3, 0, 255, 0, 255, 0, 255, 0, 255, 255]
     assert to_bool.tolist() == [True] * 10
     assert np.array_equal(same, np.array(floats, "f4"), equal_nan=True)

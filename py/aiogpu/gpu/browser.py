@@ -52,6 +52,13 @@ _JS_DTYPES: Final = {
     "Uint32Array": "uint32",
     "Uint8Array": "uint8",
     "Uint8ClampedArray": "uint8",
+    # No dtypes of ours: their elements are converted one by one.
+    "Int8Array": "int8",
+    "Int16Array": "int16",
+    "Uint16Array": "uint16",
+    "Float64Array": "float64",
+    "BigInt64Array": "int64",
+    "BigUint64Array": "uint64",
 }
 _JS_ARRAYS: Final = {"float32": "Float32Array", "int32": "Int32Array", "uint32": "Uint32Array"}
 _LOST: Final = "lost:"

@@ -118,9 +118,14 @@ def view_of(node: Node) -> tuple[Node, View]:
     return node, View.contiguous(node.shape)
 
 
-def view(node: Node, how: View) -> Node:
-    """Elements of ``node``'s owner, walked as ``how`` says; ``how`` is relative to that owner."""
+def view(node: Node, how: View, dtype: DType | None = None) -> Node:
+    """Elements of ``node``'s owner, walked as ``how`` says; ``how`` is relative to that owner.
+
+    With ``dtype``, the owner's bits are taken as elements of that dtype; ``how`` counts in them.
+    """
     owner, _ = view_of(node)
+    if dtype is not None:
+        return Node(table.VIEW, (owner,), how.shape, dtype, {"view": how})
     if owner.op is table.CONSTANT and not owner.is_done and owner.attrs is not None:
         return constant(owner.attrs["value"], owner.dtype, how.shape)
     return Node(table.VIEW, (owner,), how.shape, node.dtype, {"view": how})

@@ -60,12 +60,14 @@ class Node:
         value: Where the value is: a buffer of the run half, or host data; None while uncomputed.
         error: Why there will be no value.
         holders: How many live arrays show this node.
+        consumers: How many uncomputed nodes read this one.
         origin: The user's line that made it.
     """
 
     __slots__ = (
         "__weakref__",
         "attrs",
+        "consumers",
         "depth",
         "dtype",
         "error",
@@ -94,8 +96,10 @@ class Node:
         self.value: Any = None
         self.error: BaseException | None = None
         self.holders = 0
+        self.consumers = 0
         depth: int = 0
         for node in inputs:
+            node.consumers += 1
             if node.depth > depth:
                 depth = node.depth
         self.depth = depth + 1
@@ -132,12 +136,13 @@ class Node:
         inputs, self.inputs = self.inputs, ()
         self.depth = 0
         if inputs:
+            for node in inputs:
+                node.consumers -= 1
             _release(inputs)
 
     def __del__(self) -> None:
         if self.inputs:
-            inputs, self.inputs = self.inputs, ()
-            _release(inputs)
+            self._unlink()
 
 
 def _release(inputs: tuple[Node, ...]) -> None:

@@ -8,7 +8,7 @@ from aiogpu import dtypes
 from aiogpu.errors import AxisError, UsageError
 from aiogpu.graph import build, table
 from aiogpu.graph.node import Node
-from aiogpu.shapes import View
+from aiogpu.shapes import View, contiguous_strides
 
 if TYPE_CHECKING:
     from aiogpu.graph.build import Operand
@@ -108,7 +108,7 @@ def assign(node: Node, key: object, value: Operand) -> Node:
         if isinstance(value, Node)
         else build.cast(_number(value), node.dtype)
     )
-    if not isinstance(value, Node):
+    if not isinstance(value, Node) and node.dtype.is_packed:
         new = build.copy(new)
     _, how = build.view_of(new)
     how = how.broadcast_to(shape, "setitem")
@@ -133,6 +133,15 @@ def assign(node: Node, key: object, value: Operand) -> Node:
         strides.append(stride)
     if 0 in (pick.length for pick in chosen if pick is not None):
         return node
+    if not node.dtype.is_packed:
+        steps = contiguous_strides(node.shape)
+        start = sum(first * step for (first, _, _), step in zip(region, steps, strict=True))
+        walk = tuple(r[1] * step for r, step in zip(region, steps, strict=True))
+        shape = tuple(length for _, _, length in region)
+        whole = build.view(new, View(shape, tuple(strides), offset))
+        base = node if build.view_of(node)[0] is node else build.copy(node)
+        attrs = {"target": View(shape, walk, start)}
+        return Node(table.STORE, (base, whole), node.shape, node.dtype, attrs)
     laid = build.view(new, View(tuple(count for _, _, count in region), tuple(strides), offset))
     return Node(table.UPDATE, (node, laid), node.shape, node.dtype, {"region": tuple(region)})
 

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Family = Literal[
-    "leaf", "constant", "iota", "view", "elementwise", "update", "reduce", "matmul", "user", "pick"
+    "leaf",
+    "constant",
+    "iota",
+    "view",
+    "elementwise",
+    "update",
+    "store",
+    "reduce",
+    "matmul",
+    "user",
+    "pick",
 ]
 
 # How the dtype of the result and the dtype of computing follow from the operands:
@@ -63,6 +73,7 @@ VIEW: Final = _row("view", "view", 1)
 CAST: Final = _row("astype", "elementwise", 1, "cast")
 COPY: Final = _row("copy", "elementwise", 1, "same", wgsl={"*": "{0}"})
 UPDATE: Final = _row("setitem", "update", 2)
+STORE: Final = _row("store", "store", 2)
 MATMUL: Final = _row("matmul", "matmul", 2, "same", "uif")
 USER: Final = _row("wgsl", "user")
 PICK: Final = _row("pick", "pick", 1)  # one of the outputs of a user's kernel
@@ -136,7 +147,14 @@ _unary("reciprocal", "float", "uif", f32="ag_reciprocal({0})")
 
 # Comparisons.
 _binary("equal", "bool", "buif", rest="({0} == {1})")
-_binary("not_equal", "bool", "buif", rest="({0} != {1})")
+# WGSL's != is false of NaN on some adapters (SwiftShader among them).
+_binary(
+    "not_equal",
+    "bool",
+    "buif",
+    f32="({0} != {1} || ag_isnan({0}) || ag_isnan({1}))",
+    rest="({0} != {1})",
+)
 _binary("less", "bool", "buif", rest="({0} < {1})", bool="(!{0} && {1})")
 _binary("less_equal", "bool", "buif", rest="({0} <= {1})", bool="(!{0} || {1})")
 _binary("greater", "bool", "buif", rest="({0} > {1})", bool="({0} && !{1})")

@@ -12,7 +12,7 @@ from aiogpu.shapes import contiguous_strides
 if TYPE_CHECKING:
     from aiogpu.kernels.writer import Params
     from aiogpu.schedule.step import Step
-    from aiogpu.shapes import Shape
+    from aiogpu.shapes import Shape, View
 
 
 class Access(NamedTuple):
@@ -31,45 +31,48 @@ class Access(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The space of a step, reduced to as few axes as its strided loads allow."""
+    """The space of a step, reduced to as few axes as its strided loads and store allow.
+
+    Attributes:
+        sizes: Sizes of those axes; empty where nothing is strided.
+        accesses: One for each instruction; None where it is not a load.
+        target: Where a store puts the elements; None for a result of its own.
+    """
 
     sizes: Shape
-    accesses: tuple[Access | None, ...]  # one for each instruction; None where it is not a load
+    accesses: tuple[Access | None, ...]
+    target: Access | None = None
 
 
 def layout(step: Step) -> Layout:
-    """Choose the access of every load and coalesce the axes of the strided ones."""
-    dense = contiguous_strides(step.space)
-    kinds: list[tuple[str, Shape, int] | None] = []
-    strided: list[Shape] = []
-    for instr in step.body:
-        if not isinstance(instr, Load):
-            kinds.append(None)
-            continue
-        view = instr.view
-        if not any(s for s, size in zip(view.strides, view.shape, strict=True) if size != 1):
-            kinds.append(("single", (), view.offset))
-        elif view.is_contiguous:
-            kinds.append(("offset" if view.offset else "direct", (), view.offset))
-        else:
-            kinds.append(("strided", view.strides, view.offset))
-            strided.append(view.strides)
-    if not strided:
-        return Layout((), tuple(None if k is None else Access(*k) for k in kinds))
-    sizes, walks = shapes.coalesce(step.space, [dense, *strided])
-    rest = iter(walks[1:])
-    accesses = [
-        None
-        if kind is None
-        else Access(kind[0], next(rest) if kind[0] == "strided" else (), kind[2])
-        for kind in kinds
-    ]
-    return Layout(sizes, tuple(accesses))
+    """Choose the access of every load and of the store, and coalesce the axes of strided ones."""
+    views = [instr.view if isinstance(instr, Load) else None for instr in step.body]
+    views.append(step.target)
+    kinds = [None if view is None else _access(view) for view in views]
+    strided = [kind.strides for kind in kinds if kind is not None and kind.kind == "strided"]
+    if strided:
+        sizes, walks = shapes.coalesce(step.space, [contiguous_strides(step.space), *strided])
+        rest = iter(walks[1:])
+        kinds = [
+            kind._replace(strides=next(rest)) if kind and kind.kind == "strided" else kind
+            for kind in kinds
+        ]
+    else:
+        sizes = ()
+    return Layout(sizes, tuple(kinds[:-1]), kinds[-1])
+
+
+def _access(view: View) -> Access:
+    if not any(s for s, size in zip(view.strides, view.shape, strict=True) if size != 1):
+        return Access("single", (), view.offset)
+    if view.is_contiguous:
+        return Access("offset" if view.offset else "direct", (), view.offset)
+    return Access("strided", view.strides, view.offset)
 
 
 def key(step: Step, lay: Layout) -> tuple[object, ...]:
     """All that the text of the body depends on."""
-    parts: list[object] = [len(lay.sizes)]
+    parts: list[object] = [len(lay.sizes), lay.target and lay.target.kind]
     for instr, access in zip(step.body, lay.accesses, strict=True):
         if access is not None:
             assert isinstance(instr, Load)
@@ -90,15 +93,21 @@ def add_params(params: Params, step: Step, lay: Layout) -> None:
         add(f"n{axis}", size)
     for at, (instr, access) in enumerate(zip(step.body, lay.accesses, strict=True)):
         if access is not None:
-            if access.kind != "direct":
-                add(f"o{at}", access.offset)
-            for axis, stride in enumerate(access.strides):
-                add(f"s{at}_{axis}", stride)
+            _add_access(params, access, str(at))
         elif isinstance(instr, Const):
             add(f"k{at}", dtypes.word(instr.value, instr.dtype), _param_type(instr))
         elif isinstance(instr, Iota):
             add(f"a{at}", dtypes.word(instr.start, instr.dtype), _param_type(instr))
             add(f"b{at}", dtypes.word(instr.step, instr.dtype), _param_type(instr))
+    if lay.target is not None:
+        _add_access(params, lay.target, "t")
+
+
+def _add_access(params: Params, access: Access, name: str) -> None:
+    if access.kind != "direct":
+        params.add(f"o{name}", access.offset)
+    for axis, stride in enumerate(access.strides):
+        params.add(f"s{name}_{axis}", stride)
 
 
 def _param_type(instr: Const | Iota) -> str:
@@ -125,7 +134,9 @@ def write(step: Step, lay: Layout, index: str) -> tuple[list[str], str]:
 def _expression(step: Step, lay: Layout, at: int, instr: object, index: str) -> str:
     match instr:
         case Load(slot, _, dtype):
-            return types.load(f"b{slot}", _place(lay, at, index), dtype)
+            return types.load(
+                f"b{slot}", _place(lay.accesses[at], str(at), index), dtype, _storage(step)[slot]
+            )
         case Const(_, dtype):
             return f"(p.k{at} != 0u)" if dtype.compute == "bool" else f"p.k{at}"
         case Iota(_, _, dtype):
@@ -140,22 +151,33 @@ def _expression(step: Step, lay: Layout, at: int, instr: object, index: str) -> 
             raise AssertionError(instr)
 
 
-def _place(lay: Layout, at: int, index: str) -> str:
-    access = lay.accesses[at]
+def target(lay: Layout, index: str) -> str:
+    """Where element number ``index`` is stored."""
+    return index if lay.target is None else _place(lay.target, "t", index)
+
+
+def _place(access: Access | None, name: str, index: str) -> str:
     assert access is not None
     if access.kind == "direct":
         return index
     if access.kind == "single":
-        return f"p.o{at}"
+        return f"p.o{name}"
     if access.kind == "offset":
-        return f"({index} + p.o{at})"
-    terms = "".join(f" + c{axis} * p.s{at}_{axis}" for axis in range(len(access.strides)))
-    return f"(p.o{at}{terms})"
+        return f"({index} + p.o{name})"
+    terms = "".join(f" + c{axis} * p.s{name}_{axis}" for axis in range(len(access.strides)))
+    return f"(p.o{name}{terms})"
 
 
 def buffers(step: Step) -> list[tuple[str, str, bool]]:
     """The inputs as bindings."""
-    kinds = {
-        instr.slot: types.storage(instr.dtype) for instr in step.body if isinstance(instr, Load)
-    }
+    kinds = _storage(step)
     return [(f"b{slot}", kinds[slot], False) for slot in range(len(step.inputs))]
+
+
+def _storage(step: Step) -> dict[int, str]:
+    """How each input is declared: as its first load reads it; others reinterpret the bits."""
+    kinds: dict[int, str] = {}
+    for instr in step.body:
+        if isinstance(instr, Load):
+            kinds.setdefault(instr.slot, types.storage(instr.dtype))
+    return kinds

@@ -23,7 +23,7 @@ MAX_ELEMENTS = 0xFFFFFFFF - WORKGROUP  # element numbers are u32
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a step whose node is computed element by element."""
     lay = body.layout(step)
-    dtype = step.node.dtype
+    dtype = step.body[-1].dtype
     nelems = prod(step.space)
     if nelems > MAX_ELEMENTS:
         raise LimitError(
@@ -54,9 +54,17 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
 
 
 def _text(step: Step, lay: Layout, params: Params, space: ParamSpace) -> str:
-    dtype = step.node.dtype
+    dtype = step.body[-1].dtype
     statements, result = body.write(step, lay, "i")
-    lines = each_element(dtype, WORKGROUP, "p.n", "i", statements, result)
+    if step.target is None:
+        lines = each_element(dtype, WORKGROUP, "p.n", "i", statements, result)
+    else:  # into the value that is changed, whose other elements stay
+        lines = [
+            f"let i = group * {WORKGROUP}u + lid;",
+            "if (i >= p.n) { return; }",
+            *statements,
+            f"out[{body.target(lay, 'i')}] = {result};",
+        ]
     return shader(
         space=space,
         params=params,

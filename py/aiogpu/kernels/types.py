@@ -15,13 +15,18 @@ def storage(dtype: DType) -> str:
     return "u32" if dtype.is_packed else dtype.compute
 
 
-def load(buffer: str, index: str, dtype: DType) -> str:
-    """The value of element ``index``, in the compute type."""
+def load(buffer: str, index: str, dtype: DType, stored: str | None = None) -> str:
+    """The value of element ``index``; ``stored`` is how the buffer is declared."""
+    kind = storage(dtype)
+
+    def word(at: str) -> str:
+        return f"{buffer}[{at}]" if stored in {None, kind} else f"bitcast<{kind}>({buffer}[{at}])"
+
     if not dtype.is_packed:
-        return f"{buffer}[{index}]"
+        return word(index)
     bits = 8 * dtype.itemsize
     lane = f"({index} & {dtype.lanes - 1}u) * {bits}u"
-    return unpack(f"extractBits({buffer}[({index}) / {dtype.lanes}u], {lane}, {bits}u)", dtype)
+    return unpack(f"extractBits({word(f'({index}) / {dtype.lanes}u')}, {lane}, {bits}u)", dtype)
 
 
 def unpack(bits: str, dtype: DType) -> str:
@@ -51,7 +56,9 @@ def cast(value: str, given: DType, wanted: DType) -> str:
     if given is wanted:
         return value
     if wanted is dtypes.bool_:
-        return f"({value} != {zero(given)})"
+        # NaN is true, and WGSL's != is false of it on some adapters.
+        test = f"{value} != {zero(given)}"
+        return f"({test} || ag_isnan({value}))" if given.kind == "float" else f"({test})"
     if given is dtypes.bool_:
         return f"select({zero(wanted)}, {one(wanted)}, {value})"
     if given.kind == "float":

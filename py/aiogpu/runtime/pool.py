@@ -31,9 +31,20 @@ class Buffer:
         capacity: Bytes of the device buffer.
         error: Why the bytes are not what they should be.
         host: The same bytes on the host, where they are kept.
+        is_shared: More than one value lies in it, or has lain.
     """
 
-    __slots__ = ("__weakref__", "_pool", "capacity", "error", "host", "id", "nbytes", "serial")
+    __slots__ = (
+        "__weakref__",
+        "_pool",
+        "capacity",
+        "error",
+        "host",
+        "id",
+        "is_shared",
+        "nbytes",
+        "serial",
+    )
 
     def __init__(self, pool: Pool, number: int, serial: int, nbytes: int, capacity: int) -> None:
         self._pool = pool
@@ -43,6 +54,7 @@ class Buffer:
         self.capacity = capacity
         self.error: BaseException | None = None
         self.host: object = None
+        self.is_shared = False
 
     @property
     def pool(self) -> Pool:
@@ -50,8 +62,9 @@ class Buffer:
         return self._pool
 
     def __del__(self) -> None:
-        # A finaliser may run anywhere: it only leaves a note.
-        self._pool.dead.append((self.id, self.nbytes, self.capacity))
+        # A finaliser may run anywhere: it only leaves a note. An inherited buffer has no id.
+        if self.id:
+            self._pool.dead.append((self.id, self.nbytes, self.capacity))
 
 
 class Pool:
@@ -118,6 +131,15 @@ class Pool:
         buffer = Buffer(self, number, self._next_serial, nbytes, capacity)
         self._current[number] = weakref.ref(buffer)
         return buffer
+
+    def inherit(self, buffer: Buffer) -> Buffer:
+        """The next version of ``buffer`` in the same memory; the old one can be read no more."""
+        self._next_serial += 1
+        following = Buffer(self, buffer.id, self._next_serial, buffer.nbytes, buffer.capacity)
+        following.error = buffer.error
+        self._current[buffer.id] = weakref.ref(following)
+        buffer.id = 0
+        return following
 
     @property
     def lost_reason(self) -> str | None:

@@ -77,7 +77,8 @@ class Stream:
     def pieces(self, launch: Launch) -> Iterator[tuple[int, int]]:
         """First workgroup and count of each dispatch that a linear launch is cut into."""
         assert isinstance(launch.groups, int)
-        most = max(1, self._budget // max(launch.cost, 1))
+        # A quarter of a submit each: a submit overshoots by no more, and four share its crossings.
+        most = max(1, self._budget // (4 * max(launch.cost, 1)))
         most = min(most, self._limits.max_groups**2)
         for first in range(0, launch.groups, most):
             yield first, min(most, launch.groups - first)
@@ -113,6 +114,10 @@ class Stream:
         self._dispatches += 1
         self._cost += cost
         self._counters.dispatches += 1
+
+    def follow(self, older: int, newer: Buffer) -> None:
+        """Note that a version stands on the bytes of an older one, given by its serial."""
+        self._works.append(Work("store", None, 0, (older,), (weakref.ref(newer),), (newer.serial,)))
 
     def copy(
         self,

@@ -76,21 +76,25 @@ class _Plan:
             self.own.add(id(node))
             for operand in node.inputs:
                 self._lay(view_of(operand)[0])
+        elif family == "store":
+            self.own.add(id(node))
+            self._lay(node.inputs[0])
+            self._take(node.inputs[1:], node.inputs[1].shape)
+        elif family == "reduce":
+            self.own.add(id(node))
+            self._take(node.inputs, node.inputs[0].shape)
         else:
-            self._cost[id(node)] = self._take(node)
-            if family == "reduce":
-                self.own.add(id(node))
+            self._cost[id(node)] = self._take(node.inputs, node.shape)
 
     def _lay(self, node: Node) -> None:
         """``node`` must lie in memory."""
         if not node.is_done:
             self.own.add(id(node))
 
-    def _take(self, node: Node) -> tuple[frozenset[int], int]:
-        """Take in as many operands of ``node`` as its launch can hold."""
-        space = node.inputs[0].shape if node.op.family == "reduce" else node.shape
+    def _take(self, operands: Sequence[Node], space: Shape) -> tuple[frozenset[int], int]:
+        """Take in as many operands as one launch over ``space`` can hold."""
         costs = {}
-        for operand in node.inputs:
+        for operand in operands:
             if self._is_taken(operand, space):
                 costs[id(operand)] = self._cost[id(operand)]
             else:
@@ -131,6 +135,12 @@ def _step(node: Node, own: set[int]) -> Step:
     if node.op.family == "reduce":
         space = node.inputs[0].shape
         return _Body(space, own).step(node, node.inputs[0])
+    if node.op.family == "store":
+        assert node.attrs is not None
+        base, value = node.inputs
+        step = _Body(value.shape, own).step(node, value)
+        step.base, step.target = base, node.attrs["target"]
+        return step
     return _Body(node.shape, own).step(node, node)
 
 
@@ -179,6 +189,7 @@ class _Body:
         owner, how = view_of(current) if here else (current, View.contiguous(current.shape))
         if owner not in self.inputs:
             self.inputs.append(owner)
-        return Load(
-            self.inputs.index(owner), how.broadcast_to(self.space, current.op.name), owner.dtype
-        )
+        # A view may take its owner's bits as elements of another dtype.
+        dtype = current.dtype
+        how = how.broadcast_to(self.space, current.op.name)
+        return Load(self.inputs.index(owner), how, dtype)

@@ -65,6 +65,8 @@ class Step:
             read their inputs as they are (matmul, user).
         slots: For those families, which input each operand lies in.
         views: For those families, how each operand lies in it.
+        base: For a store, the node whose value it changes a part of.
+        target: For a store, where the elements of the space lie in it.
     """
 
     node: Node
@@ -73,3 +75,5 @@ class Step:
     body: tuple[Instr, ...]
     slots: tuple[int, ...] = ()
     views: tuple[View, ...] = ()
+    base: Node | None = None
+    target: View | None = None

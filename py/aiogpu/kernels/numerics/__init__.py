@@ -18,6 +18,7 @@ from aiogpu.kernels.numerics import (
     hyperbolic,
     integer,
     power,
+    remainder,
     trigonometric,
 )
 from aiogpu.kernels.numerics.accuracy import ACCURACY
@@ -29,6 +30,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
         **floating.FUNCTIONS,
         **arithmetic.FUNCTIONS,
+        **remainder.FUNCTIONS,
         **integer.FUNCTIONS,
         **casts.FUNCTIONS,
         **exponential.FUNCTIONS,

@@ -13,18 +13,18 @@ from aiogpu.kernels.numerics.function import parse
 
 FUNCTIONS = parse(
     """
-// exp(x) * 2^k while that is a normal float, and x in [-104, 104].
-fn ag_exp_scaled(x: f32, k: i32) -> f32 {
+// exp(x + tail) * 2^k while that is a normal float, for x in [-104, 104] and a small tail.
+fn ag_exp_scaled(x: f32, tail: f32, k: i32) -> f32 {
   let n = round(x * 1.442695);
   // ln 2 in 15 bits, so that n times it is exact, and the rest.
-  let r = max(x - n * 0.69314575, -1.0) - n * 1.4286068e-6;
+  let r = max(x - n * 0.69314575, -1.0) - (n * 1.4286068e-6 - tail);
   let q = 0.49999994 + r * (0.16666509 + r * (0.041668005 + r * (0.008370006 + r * 0.0013847998)));
   let y = 1.0 + (r + r * r * q);
   return bitcast<f32>(bitcast<i32>(y) + ((i32(n) + k) << 23u));
 }
 
 fn ag_exp(x: f32) -> f32 {
-  let inside = ag_exp_scaled(clamp(x, -88.0, 89.0), 0);
+  let inside = ag_exp_scaled(clamp(x, -88.0, 89.0), 0.0, 0);
   let above = select(bitcast<u32>(inside), 0x7f800000u, x > 88.72284);
   let y = bitcast<f32>(select(above, 0u, x < -87.33654));
   return select(y, x, ag_isnan(x));
@@ -65,8 +65,7 @@ fn ag_expm1(x: f32) -> f32 {
 
 // x = 2^e * m with m in [sqrt(1/2), sqrt(2)): gives m - 1 and e, for positive x, subnormal ones too.
 fn ag_log_parts(bits: u32) -> vec2<f32> {
-  let subnormal = bitcast<i32>(f32(bits)) - (149 << 23u);
-  let k = select(bitcast<i32>(bits), subnormal, bits < 0x00800000u);
+  let k = ag_normalized(bits);
   let e = (k - 0x3f3504f3) >> 23u;
   return vec2<f32>(bitcast<f32>(k - (e << 23u)) - 1.0, f32(e));
 }
@@ -106,20 +105,24 @@ fn ag_log10(x: f32) -> f32 {
   return ag_log_specials(x, parts.y * 0.3010254 + (parts.x * 0.43359375 + small));
 }
 
-// The bits of 1 + x serve only to find the exponent; m - 1 = x * 2^-e + (2^-e - 1) rounds once.
-fn ag_log1p(x: f32) -> f32 {
-  let bits = bitcast<u32>(x);
+// log((1 + x) * 2^k) for finite x > -1. The bits of 1 + x serve only to find the exponent e;
+// m - 1 = x * 2^-e + (2^-e - 1) then rounds once.
+fn ag_log1p_scaled(x: f32, k: f32) -> f32 {
   let sum = bitcast<i32>(1.0 + x);
   let e = (sum - 0x3f3504f3) >> 23u;
   let scale = bitcast<f32>((127 - clamp(e, -30, 30)) << 23u);
   let near = x * scale + max(scale - 1.0, -1.0);
   let f = select(near, bitcast<f32>(sum - (e << 23u)) - 1.0, e > 30);
-  let n = f32(e);
-  let y = n * 0.69314575 + (f + (ag_log_rest(f) + n * 1.4286068e-6));
+  let n = f32(e) + k;
+  return n * 0.69314575 + (f + (ag_log_rest(f) + n * 1.4286068e-6));
+}
+
+fn ag_log1p(x: f32) -> f32 {
+  let bits = bitcast<u32>(x);
   let end = select(bits | 0x7fc00000u, 0xff800000u, bits == 0xbf800000u);
-  let low = select(y, bitcast<f32>(end), bits >= 0xbf800000u);
+  let y = select(ag_log1p_scaled(x, 0.0), bitcast<f32>(end), bits >= 0xbf800000u);
   let kept = (bits & 0x7fffffffu) < 0x33000000u || bitcast<i32>(bits) >= 0x7f800000;
-  return select(low, x, kept);
+  return select(y, x, kept);
 }
 
 fn ag_logaddexp(a: f32, b: f32) -> f32 {

@@ -10,10 +10,6 @@ from aiogpu.kernels.numerics.function import parse
 
 FUNCTIONS = parse(
     """
-fn ag_head(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u);
-}
-
 // 2^(y * log2(x)) for positive finite x, of the magnitude bits given, and finite y.
 fn ag_pow_positive(bits: u32, y: f32) -> f32 {
   let parts = ag_log_parts(bits);
