@@ -109,8 +109,8 @@ demo: setup $(WHEEL) $(BUNDLE) ## Run the main job in headless Chromium; picture
 serve: $(PYODIDE) $(WHEEL) $(BUNDLE) ## Serve the pages, to be seen in your own browser
 	$(BIN)/python tools/serve.py
 
-bench: setup $(WHEEL) $(BUNDLE) ## Measure
-	$(BIN)/python tools/bench.py
+bench: setup $(WHEEL) $(BUNDLE) ## The main job five times, medians; build/demo/bench.json
+	$(BIN)/python tools/demo.py --runs 5 --json build/demo/bench.json
 
 # --- What is published
 

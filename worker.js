@@ -6,12 +6,13 @@
 
 import * as recorder from "./py/aiogpu/gpu/index.js";
 import { requireAdapter } from "./web/adapter.js";
+import { Downloads } from "./web/downloads.js";
 import { AioGpuError } from "./web/errors.js";
 import { hold } from "./web/liveness.js";
-import { load } from "./web/pyodide.js";
 
 /** @typedef {import("./web/protocol.js").BootMessage} BootMessage */
 /** @typedef {import("./web/protocol.js").WorkerMessage} WorkerMessage */
+/** @typedef {import("pyodide").PyodideAPI} Pyodide */
 
 /** @typedef {{ install: (wanted: string | string[]) => Promise<void> }} Micropip */
 /** @typedef {{ serve: (port: MessagePort) => void }} Server */
@@ -23,36 +24,51 @@ addEventListener("message", start, { once: true });
 
 /** @param {BootMessage} message */
 async function boot({ port, lock, indexURL, wheelURL, packages }) {
+  let stage = "worker";
   /** @param {WorkerMessage} message */
   const post = (message) => port.postMessage([JSON.stringify(message)]);
-  const stages = new Stages(post);
+  const report = () => post({ type: "stage", stage, loaded: downloads.nbytes, total: null });
+  const downloads = new Downloads(report);
+  /** @param {string} next */
+  const enter = (next) => {
+    stage = next;
+    report();
+  };
   try {
     await hold(navigator.locks, lock);
     post({ type: "alive" });
     await requireAdapter({ gpu: navigator.gpu, isSecureContext }, "worker");
-    stages.enter("pyodide");
-    const pyodide = await load(indexURL, {
-      stdout: (text) => post({ type: "stdout", text }),
-      stderr: (text) => post({ type: "stderr", text }),
-    });
+    enter("pyodide");
+    const pyodide = await downloads.needing(load(indexURL, post));
     pyodide.registerJsModule("_aiogpu_recorder", recorder);
-    stages.enter("packages");
+    enter("packages");
     const micropip = await loadMicropip(pyodide);
     await micropip.install(packages);
-    stages.enter("wheel");
+    enter("wheel");
     await micropip.install(wheelURL);
-    stages.enter("server");
+    enter("server");
     /** @type {unknown} */
     const server = pyodide.pyimport("aiogpu.server");
     /** @type {Server} */ (server).serve(port);
   } catch (error) {
-    post({ type: "failed", stage: stages.current, error: described(error) });
+    post({ type: "failed", stage, error: described(error, downloads.problems) });
   } finally {
-    stages.end();
+    downloads.stop();
   }
 }
 
-/** @param {import("pyodide").PyodideAPI} pyodide */
+/** @param {string} indexURL @param {(message: WorkerMessage) => void} post @returns {Promise<Pyodide>} */
+async function load(indexURL, post) {
+  /** @type {unknown} */
+  const module = await import(`${indexURL}pyodide.mjs`);
+  return /** @type {typeof import("pyodide")} */ (module).loadPyodide({
+    indexURL,
+    stdout: (text) => post({ type: "stdout", text }),
+    stderr: (text) => post({ type: "stderr", text }),
+  });
+}
+
+/** @param {Pyodide} pyodide */
 async function loadMicropip(pyodide) {
   // loadPackage reports what it could not load, and resolves all the same.
   /** @type {string[]} */
@@ -66,44 +82,12 @@ async function loadMicropip(pyodide) {
   return /** @type {Micropip} */ (micropip);
 }
 
-/** Where the start has got to, and how many bytes it has taken. */
-class Stages {
-  current = "worker";
-  #loaded = 0;
-  #post;
-  #observer;
-
-  /** @param {(message: WorkerMessage) => void} post */
-  constructor(post) {
-    this.#post = post;
-    this.#observer = new PerformanceObserver((list) => {
-      for (const entry of /** @type {PerformanceResourceTiming[]} */ (list.getEntries())) {
-        this.#loaded += entry.encodedBodySize;
-      }
-      this.#report();
-    });
-    this.#observer.observe({ type: "resource" });
-  }
-
-  /** @param {string} stage */
-  enter(stage) {
-    this.current = stage;
-    this.#report();
-  }
-
-  end() {
-    this.#observer.disconnect();
-  }
-
-  #report() {
-    this.#post({ type: "stage", stage: this.current, loaded: this.#loaded, total: null });
-  }
-}
-
-/** @param {unknown} error @returns {import("./web/protocol.js").WireError} */
-function described(error) {
+/** @param {unknown} error @param {string[]} problems @returns {import("./web/protocol.js").WireError} */
+function described(error, problems) {
   const code = error instanceof AioGpuError ? error.code : "boot";
   const name = error instanceof Error ? error.name : "Error";
-  const message = error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : String(error);
+  // What could not be downloaded first: it is the reason of the rest.
+  const message = [...new Set([...problems, text])].join("\n");
   return { code, name, message, traceback: null, cause: null };
 }

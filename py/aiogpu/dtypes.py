@@ -58,6 +58,10 @@ int32: Final = DType("int32", "int", 4, "i32", "i")
 uint32: Final = DType("uint32", "uint", 4, "u32", "I")
 float32: Final = DType("float32", "float", 4, "f32", "f")
 
+# Only stored, by `aiogpu.backend`: they are widened to float32 when they are read.
+float16: Final = DType("float16", "float", 2, "f32", "e")
+bfloat16: Final = DType("bfloat16", "float", 2, "f32", "H")
+
 ALL: Final = (bool_, uint8, int32, uint32, float32)
 BY_NAME: Final = {dtype.name: dtype for dtype in ALL}
 INT: Final = int32  # the default integer

@@ -21,6 +21,7 @@ from aiogpu.graph import table
 from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
 from aiogpu.limits import Limits
+from aiogpu.program import FAULTS
 from aiogpu.runtime.pool import Buffer
 from aiogpu.runtime.transfer import HostData
 from aiogpu.schedule.fuse import schedule
@@ -185,11 +186,13 @@ class Evaluator:
         slots += outputs
         slots += [runtime.pool.allocate(nbytes, node.op.name) for nbytes in program.temporaries]
         for launch in program.launches:
-            buffers = [slots[slot] for slot in launch.bindings]
+            faults = runtime.faults
+            buffers = [slots[at] if at != FAULTS else faults.buffer() for at in launch.bindings]
+            armed = launch if launch.fault_at is None else faults.arm(launch, node.origin)
             if paced:
-                await runtime.launch_paced(launch, buffers, node.origin)
+                await runtime.launch_paced(armed, buffers, node.origin)
             else:
-                runtime.launch(launch, buffers, node.origin)
+                runtime.launch(armed, buffers, node.origin)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _outputs(self, runtime: Runtime, node: Node) -> list[Buffer]:
@@ -251,7 +254,28 @@ class Evaluator:
             for _, _, number in reads:
                 if number:
                     runtime.transfer.release(number)
+        await self._check_faults(runtime)
         return results
+
+    async def _check_faults(self, runtime: Runtime) -> None:
+        """Raise when a launch before this met data that it could not work with.
+
+        Raises:
+            AxisError: An index was out of range.
+        """
+        if not runtime.faults.is_armed:
+            return
+        number = runtime.faults.read()
+        runtime.stream.flush()
+        try:
+            await runtime.transfer.settle(number, runtime.faults.buffer())
+            word = runtime.transfer.to_host(number, 4)
+        except BaseException:
+            runtime.faults.is_armed = True  # not looked at after all
+            raise
+        finally:
+            runtime.transfer.release(number)
+        runtime.faults.check(word)
 
     async def _issue_reads(
         self, nodes: Sequence[Node]
@@ -319,6 +343,7 @@ class Evaluator:
             raise
         for node in pending:
             self._check(runtime, node)
+        await self._check_faults(runtime)
         if (error := runtime.ledger.take_unseen()) is not None:
             raise error.with_traceback(None)
 

@@ -61,6 +61,24 @@ def capture(given: object, dtype: DType | None, operation: str) -> tuple[HostDat
     return _from_view(view, dtype, operation)
 
 
+def capture_bytes(given: object, operation: str) -> HostData:
+    """A private copy of the bytes of a buffer or a JS typed array, as they lie.
+
+    Raises:
+        UsageError: Neither of the two.
+    """
+    if (found := browser.capture(given)) is not None:
+        data, name, nelems = found
+        return HostData(data, nelems * dtypes.BY_NAME[name].itemsize)
+    try:
+        copied = memoryview(given).tobytes(order="C")  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(
+            f"{operation}: {type(given).__name__}: takes a buffer or a JS typed array"
+        ) from None
+    return HostData(copied, len(copied))
+
+
 def _from_numpy(values: Any, dtype: DType | None, operation: str) -> tuple[HostData, Shape, DType]:  # noqa: ANN401 - numpy.ndarray
     shape = shapes.check(values.shape, operation)
     kind = values.dtype.kind

@@ -11,9 +11,10 @@ dispatches (to keep submits short, or past 65535 workgroups) without rendering a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 ParamSpace = Literal["none", "immediate", "uniform"]
+FAULTS: Final = -1  # the slot of the stream's fault word
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Launch:
         cost: Rough scalar operations of one workgroup; paces long launches.
         constants: Values of ``override`` constants, by name.
         entry: Name of the entry point.
+        fault_at: Which parameter takes the number under which a fault is reported; None where the
+            launch reports none. One that does binds `FAULTS`.
         is_checked: False for code that we did not write: it gets a submit of its own.
     """
 
@@ -45,6 +48,7 @@ class Launch:
     cost: int = 0
     constants: tuple[tuple[str, float], ...] = ()
     entry: str = "main"
+    fault_at: int | None = None
     is_checked: bool = True
 
 

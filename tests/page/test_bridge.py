@@ -16,7 +16,8 @@ window.plain = (value) =>
     : value;
 window.outcome = async (promise) => {
   const started = performance.now();
-  const settled = await Promise.allSettled([promise]);
+  const late = new Promise((resolve, reject) => setTimeout(() => reject(Error("hangs")), 30000));
+  const settled = await Promise.allSettled([Promise.race([promise, late])]);
   const { status, value, reason } = settled[0];
   const seconds = (performance.now() - started) / 1000;
   if (status === "fulfilled") return { value: plain(value), seconds };

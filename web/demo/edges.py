@@ -7,8 +7,9 @@ awaited, so the event loop of the worker turns throughout: `Pulse` measures how 
 import asyncio
 import time
 
-import aiogpu as gpu
 import numpy as np
+
+import aiogpu as gpu
 from aiogpu.server import progress
 
 STRIP_NELEMS = 1 << 16  # pixels that NumPy works on between two turns of the event loop
@@ -30,9 +31,12 @@ blur = gpu.wgsl(
     fn across(row: i32, column: i32) -> f32 {
       let start = clamp(row, 0, size[0] - 1) * size[1];
       let last = size[1] - 1;
-      let outer = grey[start + clamp(column - 2, 0, last)] + grey[start + clamp(column + 2, 0, last)];
-      let inner = grey[start + clamp(column - 1, 0, last)] + grey[start + clamp(column + 1, 0, last)];
-      return outer + inner * 4.0 + grey[start + clamp(column, 0, last)] * 6.0;
+      let a = grey[start + clamp(column - 2, 0, last)];
+      let b = grey[start + clamp(column - 1, 0, last)];
+      let c = grey[start + clamp(column, 0, last)];
+      let d = grey[start + clamp(column + 1, 0, last)];
+      let e = grey[start + clamp(column + 2, 0, last)];
+      return a + e + (b + d) * 4.0 + c * 6.0;
     }
 
     @compute @workgroup_size(64)
@@ -57,6 +61,8 @@ blur = gpu.wgsl(
 )
 BLUR_ROWS = 16
 
+kept = {}  # what one call leaves to the next
+
 
 # The same two functions take arrays of the GPU and of NumPy: `xp` is `gpu` or `np`.
 
@@ -77,7 +83,7 @@ def gradient(xp, x):
 
 
 async def edges_on_gpu(photo):
-    """Shape (h, w, 4), uint8, to the edges: (h, w), uint8. Enqueues only: the work is not done yet."""
+    """Shape (h, w, 3 or 4), uint8, to (h, w), uint8. Nothing is computed before a read."""
     height, width = photo.shape[:2]
     channels = []
     for channel in range(3):
@@ -87,7 +93,9 @@ async def edges_on_gpu(photo):
     grey = luminance(*channels)
     del channels
     threads = (-(-(height + 2) // BLUR_ROWS), width + 2)
-    blurred = blur(grey, gpu.asarray([height, width]), out_shape=(height + 2, width + 2), threads=threads)
+    blurred = blur(
+        grey, gpu.asarray([height, width]), out_shape=(height + 2, width + 2), threads=threads
+    )
     magnitude = gradient(gpu, blurred)
     scale = 255.0 / gpu.maximum(magnitude.max(), 1.0)
     return (magnitude * scale + 0.5).astype(gpu.uint8)
@@ -182,7 +190,9 @@ async def warm_up():
     await gpu.synchronize()
     adapter = device.adapter
     return {
-        "adapter": " ".join(filter(None, [adapter.vendor, adapter.architecture, adapter.description])),
+        "adapter": " ".join(
+            filter(None, [adapter.vendor, adapter.architecture, adapter.description])
+        ),
         "software": adapter.is_fallback,
         "ms": 1e3 * (time.perf_counter() - started),
     }
@@ -195,14 +205,23 @@ async def idle(seconds):
     return pulse.longest_ms
 
 
-async def detect(photo, canvas=None):
+def attach(canvas):
+    """Draw to this canvas; for a page without a worker. A worker has the one given to `connect`."""
+    kept["canvas"] = gpu.Canvas(canvas)
+
+
+async def detect(pixels, width, height):
     """Find the edges on the GPU, draw them to the canvas, and read them back once.
 
     Args:
-        photo: Shape (h, w, 4), uint8.
-        canvas: A `gpu.Canvas`; the one that the page gave to `connect` by default.
+        pixels: Red, green, blue (and alpha) of one pixel after the other, uint8.
+        width: Of the photograph.
+        height: Of the photograph.
     """
-    canvas = canvas or gpu.canvas("canvas")
+    if hasattr(pixels, "to_py"):  # a typed array of the page, where there is no worker
+        pixels = pixels.to_py()
+    photo = np.asarray(pixels, np.uint8).reshape(height, width, -1)
+    canvas = kept.get("canvas") or gpu.canvas("canvas")
     before = gpu.counters()
     async with Pulse() as pulse:
         started = time.perf_counter()
@@ -215,7 +234,7 @@ async def detect(photo, canvas=None):
         ms = 1e3 * (time.perf_counter() - started)
         await gpu.synchronize()
     after = gpu.counters()
-    compare.task = photo, values
+    kept["photo"], kept["edges"] = photo, values
     return {
         "edges": values,
         "every": every,
@@ -232,7 +251,7 @@ async def compare():
     Returns:
         The largest difference to the GPU's, in grey levels, and how long NumPy took.
     """
-    photo, values = compare.task
+    photo, values = kept["photo"], kept["edges"]
     async with Pulse() as pulse:
         expected, ms = await edges_in_numpy(photo)
     largest = 0

@@ -184,6 +184,14 @@ def reduction(name: str, node: Node, axis: int | Sequence[int] | None, *, keepdi
     return reduce(name, cast(node, dtype), axes, keepdims=keepdims)
 
 
+def reduced_shape(shape: Shape, axes: tuple[int, ...], *, keepdims: bool) -> tuple[Shape, int]:
+    """What a reduction over ``axes`` leaves of a shape, and how many elements each result folds."""
+    count = prod(shape[axis] for axis in axes)
+    if keepdims:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(shape)), count
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes), count
+
+
 def reduce(name: str, node: Node, axes: tuple[int, ...], *, keepdims: bool) -> Node:
     """A reduction of ``node`` over ``axes``, in its own dtype.
 
@@ -191,13 +199,7 @@ def reduce(name: str, node: Node, axes: tuple[int, ...], *, keepdims: bool) -> N
         UsageError: A max or min of no elements.
     """
     dtype = node.dtype
-    kept = tuple(size for axis, size in enumerate(node.shape) if axis not in axes)
-    shape = (
-        tuple(1 if axis in axes else size for axis, size in enumerate(node.shape))
-        if keepdims
-        else kept
-    )
-    count = prod(node.shape[axis] for axis in axes)
+    shape, count = reduced_shape(node.shape, axes, keepdims=keepdims)
     if count == 0:
         if name in {"max", "min"}:
             raise UsageError(f"{name}: shape {node.shape}, axes {axes}: no elements to choose from")

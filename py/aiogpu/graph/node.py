@@ -133,22 +133,24 @@ class Node:
         self._unlink()
 
     def _unlink(self) -> None:
-        inputs, self.inputs = self.inputs, ()
         self.depth = 0
-        if inputs:
-            for node in inputs:
+        if self.inputs:
+            for node in self.inputs:
                 node.consumers -= 1
-            _release(inputs)
+            # No name of this frame may hold an input: it would be freed when the frame ends, after
+            # the worklist was emptied, and so on down the chain, one frame inside another.
+            del node
+            _orphans.append(self.inputs)
+            self.inputs = ()
+            _free_orphans()
 
     def __del__(self) -> None:
         if self.inputs:
             self._unlink()
 
 
-def _release(inputs: tuple[Node, ...]) -> None:
+def _free_orphans() -> None:
     global _unlinking  # noqa: PLW0603 - the worklist belongs to the interpreter's stack, not to a runtime
-    _orphans.append(inputs)
-    del inputs
     if _unlinking:
         return
     _unlinking = True

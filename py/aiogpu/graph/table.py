@@ -20,13 +20,25 @@ Family = Literal[
     "iota",
     "view",
     "elementwise",
+    "reduce",
+    "search",
+    "row",
+    "scan",
+    "matmul",
+    "conv",
+    "attention",
+    "gather",
+    "scatter",
     "update",
     "store",
-    "reduce",
-    "matmul",
     "user",
     "pick",
 ]
+
+# Families whose operand may be computed on the way, element by element; and those that read their
+# operands as they lie in memory.
+PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan"})
+WHOLE: Final = frozenset({"matmul", "conv", "attention", "gather", "update", "user", "pick"})
 
 # How the dtype of the result and the dtype of computing follow from the operands:
 #   same       they promote, and so is the result
@@ -197,3 +209,24 @@ _row("min", "reduce", 1, kinds="buif")
 _row("prod", "reduce", 1, kinds="buif")
 _row("any", "reduce", 1, kinds="buif")
 _row("all", "reduce", 1, kinds="buif")
+_row("argmax", "search", 1)
+_row("argmin", "search", 1)
+
+# Along an axis.
+_row("softmax", "row", 1, kinds="f")
+_row("log_softmax", "row", 1, kinds="f")
+_row("standardize", "row", 1, kinds="f")  # to mean 0 and variance 1
+_row("cumulative_sum", "scan", 1, kinds="uif")
+_row("cumulative_prod", "scan", 1, kinds="uif")
+_row("gather", "gather", 2)
+_row("scatter", "scatter", 3)
+
+# Neural networks.
+_row("conv2d", "conv", 2, kinds="f")
+_row("conv2d_data", "conv", 2, kinds="f")
+_row("conv2d_filter", "conv", 2, kinds="f")
+_row("attention", "attention", 4, kinds="f")
+_unary("relu", "same", "uif", f32="ag_max_f32({0}, 0.0)", i32="max({0}, 0)", u32="{0}")
+_unary("sigmoid", "float", "uif", f32="ag_sigmoid({0})")
+_unary("silu", "float", "uif", f32="ag_silu({0})")
+_unary("gelu", "float", "uif", f32="ag_gelu({0})")

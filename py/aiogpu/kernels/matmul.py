@@ -34,9 +34,19 @@ _TILED = _Kernel("tiled", 64, 64, 256)
 _DEPTH = 16  # of a tile in workgroup memory
 
 
+def _kernel(limits: Limits) -> _Kernel:
+    return _DIRECT if limits.is_fallback else _TILED
+
+
+def tile_for(limits: Limits) -> tuple[int, int, int]:
+    """Rows, columns and depth of the tile that one workgroup computes at a time."""
+    kernel = _kernel(limits)
+    return kernel.rows, kernel.columns, _DEPTH if kernel is _TILED else 1
+
+
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a matrix product."""
-    kernel = _DIRECT if limits.is_fallback else _TILED
+    kernel = _kernel(limits)
     left, right = step.views
     *batch, m, n = step.node.shape
     k = left.shape[-1]

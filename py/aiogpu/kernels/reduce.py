@@ -10,15 +10,14 @@ Programming, volume 2, 4.2.2), through the partial results too.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiogpu import dtypes
 from aiogpu.kernels import body, types
+from aiogpu.kernels.last_axis import moved_last
 from aiogpu.kernels.writer import Params, TextCache, each_element, shader
 from aiogpu.program import Launch, Program
-from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
     from aiogpu.kernels.body import Layout
@@ -48,7 +47,7 @@ _FOLD = {  # operation: neutral element by compute type, and how two values beco
 _FOLD["mean"] = _FOLD["sum"]
 
 
-class _Pass(NamedTuple):
+class Pass(NamedTuple):
     """One pass: ``outer`` results of ``inner`` elements each, folded in ``shares``."""
 
     outer: int
@@ -58,6 +57,7 @@ class _Pass(NamedTuple):
 
     @property
     def is_last(self) -> bool:
+        """Whether this pass gives the results."""
         return self.shares == 1
 
 
@@ -65,16 +65,15 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a reduction."""
     assert step.node.attrs is not None
     axes = step.node.attrs["axes"]
-    step = _reduced_last(step, axes)
+    step = moved_last(step, axes)
     assert step.node.attrs is not None
     inner = step.node.attrs["count"]
     outer = prod(step.space) // inner
-    passes = _passes(outer, inner)
     launches = []
     temporaries = []
     ninputs = len(step.inputs)
     width = 2 if _is_compensated(step) else 1
-    for number, this in enumerate(passes):
+    for number, this in enumerate(passes(outer, inner)):
         source = tuple(range(ninputs)) if this.is_first else (ninputs + number,)
         target = ninputs if this.is_last else ninputs + 1 + number
         if not this.is_last:
@@ -83,13 +82,14 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     return Program(tuple(launches), tuple(temporaries))
 
 
-def _passes(outer: int, inner: int) -> list[_Pass]:
-    passes: list[_Pass] = []
+def passes(outer: int, inner: int) -> list[Pass]:
+    """How a reduction of ``outer`` rows of ``inner`` elements is cut into passes."""
+    result: list[Pass] = []
     while True:
         shares = 1 if inner <= SHORT else max(1, min(MAX_SHARES // outer, inner // (SHORT // 4)))
-        passes.append(_Pass(outer, inner, shares, not passes))
+        result.append(Pass(outer, inner, shares, not result))
         if shares == 1:
-            return passes
+            return result
         inner = shares
 
 
@@ -97,21 +97,8 @@ def _is_compensated(step: Step) -> bool:
     return step.node.op.name in {"sum", "mean"} and step.node.dtype.kind == "float"
 
 
-def _reduced_last(step: Step, axes: tuple[int, ...]) -> Step:
-    """The step with the reduced axes moved behind the kept ones."""
-    rank = len(step.space)
-    order = [axis for axis in range(rank) if axis not in axes] + list(axes)
-    if order == list(range(rank)):
-        return step
-    moved = tuple(
-        instr._replace(view=instr.view.permute(order)) if isinstance(instr, Load) else instr
-        for instr in step.body
-    )
-    return replace(step, space=tuple(step.space[axis] for axis in order), body=moved)
-
-
 def _launch(
-    step: Step, this: _Pass, bindings: tuple[int, ...], limits: Limits, cache: TextCache
+    step: Step, this: Pass, bindings: tuple[int, ...], limits: Limits, cache: TextCache
 ) -> Launch:
     dtype = step.node.dtype
     lay = body.layout(step)
@@ -143,7 +130,7 @@ def _launch(
     )
 
 
-def _text(step: Step, lay: Layout, this: _Pass, params: Params, space: ParamSpace) -> str:
+def _text(step: Step, lay: Layout, this: Pass, params: Params, space: ParamSpace) -> str:
     compute = step.body[-1].dtype.compute
     stored = "u32" if compute == "bool" else compute
     dtype = step.node.dtype
@@ -172,7 +159,7 @@ def _text(step: Step, lay: Layout, this: _Pass, params: Params, space: ParamSpac
     )
 
 
-def _fold(step: Step, lay: Layout, this: _Pass, compute: str) -> list[str]:
+def _fold(step: Step, lay: Layout, this: Pass, compute: str) -> list[str]:
     """Statements that fold one share of result ``o`` into ``acc`` (and ``err``)."""
     neutral, how = _FOLD[step.node.op.name]
     compensated = _is_compensated(step)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiogpu.kernels import elementwise, matmul, reduce, update, user
+from aiogpu.kernels import (
+    attention,
+    conv,
+    elementwise,
+    indexed,
+    matmul,
+    reduce,
+    rows,
+    scan,
+    search,
+    update,
+    user,
+)
 from aiogpu.program import Program
 
 if TYPE_CHECKING:
@@ -13,8 +25,15 @@ if TYPE_CHECKING:
     from aiogpu.schedule.step import Step
 
 _FAMILIES = {
+    "attention": attention.render,
+    "conv": conv.render,
+    "gather": indexed.render,
     "matmul": matmul.render,
     "reduce": reduce.render,
+    "row": rows.render,
+    "scan": scan.render,
+    "scatter": indexed.render,
+    "search": search.render,
     "update": update.render,
     "user": user.render,
 }

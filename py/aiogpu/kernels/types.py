@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from aiogpu.dtypes import DType
 
 
+_WIDEN = {dtypes.float16: "ag_f16_to_f32", dtypes.bfloat16: "ag_bf16_to_f32"}
+
+
 def storage(dtype: DType) -> str:
     """The WGSL element type of a buffer of ``dtype``; packed dtypes lie in words."""
     return "u32" if dtype.is_packed else dtype.compute
@@ -31,7 +34,9 @@ def load(buffer: str, index: str, dtype: DType, stored: str | None = None) -> st
 
 def unpack(bits: str, dtype: DType) -> str:
     """The value of an element's bits, given as a u32."""
-    return f"({bits} != 0u)" if dtype is dtypes.bool_ else bits
+    if dtype is dtypes.bool_:
+        return f"({bits} != 0u)"
+    return f"{_WIDEN[dtype]}({bits})" if dtype in _WIDEN else bits
 
 
 def pack(value: str, dtype: DType) -> str:
@@ -61,6 +66,8 @@ def cast(value: str, given: DType, wanted: DType) -> str:
         return f"({test} || ag_isnan({value}))" if given.kind == "float" else f"({test})"
     if given is dtypes.bool_:
         return f"select({zero(wanted)}, {one(wanted)}, {value})"
+    if given.kind == wanted.kind == "float":
+        return value
     if given.kind == "float":
         return f"{_FROM_F32[wanted.name]}({value})"
     if wanted.kind == "float":

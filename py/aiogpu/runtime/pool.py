@@ -102,11 +102,7 @@ class Pool:
             OutOfMemoryError: The memory limit does not allow it, with unused memory given back.
         """
         self.collect()
-        allowed = min(self._limits.max_buffer_nbytes, self._limits.max_binding_nbytes)
-        if nbytes > allowed:
-            raise LimitError(
-                f"{operation}: {nbytes} bytes: a buffer of this device holds at most {allowed}"
-            )
+        allowed = self.check_size(nbytes, operation)
         capacity = min(_size_class(nbytes), allowed & ~3)
         free = self._free.get(capacity)
         if self.limit is not None and self._in_use + capacity > self.limit:
@@ -131,6 +127,19 @@ class Pool:
         buffer = Buffer(self, number, self._next_serial, nbytes, capacity)
         self._current[number] = weakref.ref(buffer)
         return buffer
+
+    def check_size(self, nbytes: int, operation: str) -> int:
+        """The most bytes that a buffer can have.
+
+        Raises:
+            LimitError: ``nbytes`` is more.
+        """
+        allowed = min(self._limits.max_buffer_nbytes, self._limits.max_binding_nbytes)
+        if nbytes > allowed:
+            raise LimitError(
+                f"{operation}: {nbytes} bytes: a buffer of this device holds at most {allowed}"
+            )
+        return allowed
 
     def inherit(self, buffer: Buffer) -> Buffer:
         """The next version of ``buffer`` in the same memory; the old one can be read no more."""

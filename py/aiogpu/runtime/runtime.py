@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiogpu.errors import DeviceLostError, HandleError
 from aiogpu.runtime.counters import Counters
+from aiogpu.runtime.faults import Faults
 from aiogpu.runtime.pipelines import Pipelines
 from aiogpu.runtime.pool import Buffer, Pool
 from aiogpu.runtime.scopes import Ledger
@@ -48,6 +49,7 @@ class Runtime:
         self.pipelines = Pipelines(recorder, self.counters)
         self.transfer = Transfer(recorder, self.pool, self.stream, self.counters)
         self.lock = asyncio.Lock()
+        self.faults = Faults(recorder, self.pool, self.stream)
         self.surfaces = 0
 
     @property

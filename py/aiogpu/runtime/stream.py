@@ -134,6 +134,7 @@ class Stream:
 
     def read(self, source: Buffer, nbytes: int) -> int:
         """Record a read; the number under which the device has it after the next flush."""
+        self.touched.add(source.id)
         self._next_read += 1
         self._words += (protocol.READ, self._next_read, source.id, 0, nbytes)
         self._counters.reads += 1

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 MAX_BODY = 64
 CHEAP_BODY = 8
-_WHOLE = frozenset(
-    {"matmul", "user", "update", "pick"}
-)  # families that read their inputs as they are
 
 
 def schedule(roots: Iterable[Node], limits: Limits, *, fuse: bool = True) -> list[Step]:
@@ -72,7 +69,7 @@ class _Plan:
         if family == "view":
             self._lay(node.inputs[0])
             self._cost[id(node)] = frozenset((id(node.inputs[0]),)), 1
-        elif family in _WHOLE:
+        elif family in table.WHOLE or family == "scatter":
             self.own.add(id(node))
             for operand in node.inputs:
                 self._lay(view_of(operand)[0])
@@ -80,7 +77,7 @@ class _Plan:
             self.own.add(id(node))
             self._lay(node.inputs[0])
             self._take(node.inputs[1:], node.inputs[1].shape)
-        elif family == "reduce":
+        elif family in table.PROLOGUE:
             self.own.add(id(node))
             self._take(node.inputs, node.inputs[0].shape)
         else:
@@ -124,15 +121,16 @@ class _Plan:
 
 
 def _step(node: Node, own: set[int]) -> Step:
-    if node.op.family in _WHOLE:
-        pairs = [view_of(operand) for operand in node.inputs]
+    if node.op.family in table.WHOLE or node.op.family == "scatter":
+        base = node.inputs[0] if node.op.family == "scatter" else None
+        pairs = [view_of(operand) for operand in node.inputs[1 if base else 0 :]]
         inputs: list[Node] = []
         for owner, _ in pairs:
             if owner not in inputs:
                 inputs.append(owner)
         slots = tuple(inputs.index(owner) for owner, _ in pairs)
-        return Step(node, inputs, node.shape, (), slots, tuple(how for _, how in pairs))
-    if node.op.family == "reduce":
+        return Step(node, inputs, node.shape, (), slots, tuple(how for _, how in pairs), base)
+    if node.op.family in table.PROLOGUE:
         space = node.inputs[0].shape
         return _Body(space, own).step(node, node.inputs[0])
     if node.op.family == "store":

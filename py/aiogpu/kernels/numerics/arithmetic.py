@@ -84,11 +84,12 @@ fn ag_div_f32(a: f32, b: f32) -> f32 {
   let kb = ag_normalized(ab);
   let ma = bitcast<f32>((ka & 0x007fffff) | 0x3f800000);
   let mb = bitcast<f32>((kb & 0x007fffff) | 0x3f800000);
-  let q = bitcast<i32>(ag_quotient(ma, mb)) + (((ka >> 23u) - (kb >> 23u)) << 23u);
-  let low = (ka >> 23u) - (kb >> 23u) < -130 || q < 0x00800000;
-  let high = (ka >> 23u) - (kb >> 23u) > 130 || q >= 0x7f800000;
+  let exponent = (ka >> 23u) - (kb >> 23u);
+  let q = bitcast<i32>(ag_quotient(ma, mb)) + (clamp(exponent, -127, 128) << 23u);
+  let low = q < 0x00800000;
+  let high = q >= 0x7f800000 || exponent > 128;
   let zero = aa == 0u || ab == 0x7f800000u || low;
-  let infinite = ab == 0u || aa == 0x7f800000u || (high && !low);
+  let infinite = ab == 0u || aa == 0x7f800000u || high;
   var bits = select(bitcast<u32>(q), 0x7f800000u, infinite);
   bits = select(bits, 0u, zero && ab != 0u && aa != 0x7f800000u);
   let invalid = (aa == 0u && ab == 0u) || (aa == 0x7f800000u && ab == 0x7f800000u);

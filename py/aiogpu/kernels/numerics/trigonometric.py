@@ -65,9 +65,11 @@ fn ag_reduce_large(magnitude: u32) -> vec2<f32> {
   let lower = low ^ flip;
   let shift = min(countLeadingZeros(upper), 31u);
   let lead = (upper << shift) | ((lower >> 1u) >> (31u - shift));
-  let scale = bitcast<f32>((127u - shift) << 23u);
-  // pi/2 * 2^-31 with the 31 leading bits.
-  let r = f32(bitcast<i32>(lead >> 1u)) * 7.314590e-10 * scale;
+  let scale = bitcast<f32>((126u - shift) << 23u);
+  // pi/2 times the 32 leading bits, the first 12 times its own first 12 exactly.
+  let head = f32(bitcast<i32>(lead >> 20u)) * 0x1p-11;
+  let tail = f32(bitcast<i32>(lead & 0xfffffu)) * 0x1p-31;
+  let r = (head * 1.5703125 + (head * 0.0004838268 + tail * 1.5707964)) * scale;
   return vec2<f32>(bitcast<f32>(bitcast<u32>(r) ^ (flip & 0x80000000u)), f32(quadrant & 3u));
 }
 

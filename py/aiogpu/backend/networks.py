@@ -1,0 +1,152 @@
+"""Convolutions, attention, softmax and normalisation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiogpu.backend.handles import Handles, count
+from aiogpu.errors import UsageError
+from aiogpu.graph import blocks, build
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiogpu.shapes import Shape
+
+
+class Networks(Handles):
+    """Methods 10 to 13 and 15, and layer normalisation."""
+
+    def conv2d_forward(
+        self, x: int, filters: int, y: int, x_shape: Sequence[int], filter_shape: Sequence[int],
+        stride: tuple[int, int] = (1, 1), padding: tuple[int, int] = (0, 0),
+        dilation: tuple[int, int] = (1, 1), groups: int = 1,
+    ) -> Shape:  # fmt: skip
+        """``y`` = convolution of ``x`` (n, c, h, w) with ``filters`` (k, c / groups, r, s).
+
+        Returns:
+            The shape of ``y``, (n, k, height, width).
+
+        Raises:
+            HandleError: A handle is unknown or freed.
+            ShapeError: The shapes do not fit.
+        """
+        conv = blocks.Conv(tuple(stride), tuple(padding), tuple(dilation), groups)  # type: ignore[arg-type]
+        return self._conv("conv2d", (x, filters, y), tuple(x_shape), tuple(filter_shape), conv)
+
+    def conv2d_backward_data(
+        self, dy: int, filters: int, dx: int, x_shape: Sequence[int], filter_shape: Sequence[int],
+        stride: tuple[int, int] = (1, 1), padding: tuple[int, int] = (0, 0),
+        dilation: tuple[int, int] = (1, 1), groups: int = 1,
+    ) -> Shape:  # fmt: skip
+        """``dx`` = the gradient of `conv2d_forward` for its data, given that of its output.
+
+        Raises:
+            HandleError: A handle is unknown or freed.
+            ShapeError: The shapes do not fit.
+        """
+        conv = blocks.Conv(tuple(stride), tuple(padding), tuple(dilation), groups)  # type: ignore[arg-type]
+        shapes = tuple(x_shape), tuple(filter_shape)
+        return self._conv("conv2d_data", (dy, filters, dx), *shapes, conv)
+
+    def conv2d_backward_filter(
+        self, x: int, dy: int, dfilters: int, x_shape: Sequence[int], filter_shape: Sequence[int],
+        stride: tuple[int, int] = (1, 1), padding: tuple[int, int] = (0, 0),
+        dilation: tuple[int, int] = (1, 1), groups: int = 1,
+    ) -> Shape:  # fmt: skip
+        """``dfilters`` = the gradient of `conv2d_forward` for its filters, given its output's.
+
+        Raises:
+            HandleError: A handle is unknown or freed.
+            ShapeError: The shapes do not fit.
+        """
+        conv = blocks.Conv(tuple(stride), tuple(padding), tuple(dilation), groups)  # type: ignore[arg-type]
+        shapes = tuple(x_shape), tuple(filter_shape)
+        return self._conv("conv2d_filter", (x, dy, dfilters), *shapes, conv)
+
+    def _conv(
+        self, name: str, handles: tuple[int, int, int], image: Shape, filters: Shape,
+        conv: blocks.Conv,
+    ) -> Shape:  # fmt: skip
+        output = conv.output(image, filters)
+        first, second = {
+            "conv2d": (image, filters),
+            "conv2d_data": (output, filters),
+            "conv2d_filter": (image, output),
+        }[name]
+        left, right = self.input(name, handles[0], first), self.input(name, handles[1], second)
+        node = blocks.conv2d(name, left, right, image, filters, conv)
+        self.output(name, handles[2], node)
+        return node.shape
+
+    def attention(
+        self, q: int, k: int, v: int, out: int, batch: int, heads: int, seq_q: int, seq_kv: int,
+        head_dim: int, scale: float, causal: bool, mask: int | None = None,
+        mask_shape: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        """``out`` = softmax(scale * q @ k^T + mask) @ v, without the whole matrix of scores.
+
+        Args:
+            q: (batch, heads, seq_q, head_dim).
+            k: (batch, heads, seq_kv, head_dim).
+            v: As ``k``.
+            out: As ``q``; overwritten. Rows that are wholly masked are zeros.
+            batch: Number of sequences.
+            heads: Heads of each.
+            seq_q: Queries of each.
+            seq_kv: Keys of each.
+            head_dim: Width of a head.
+            scale: What the scores are multiplied by.
+            causal: Query i sees the keys up to i + seq_kv - seq_q.
+            mask: Added to the scores.
+            mask_shape: (batch or 1, heads or 1, seq_q, seq_kv); the larger by default.
+
+        Raises:
+            HandleError: A handle is unknown or freed.
+            UsageError: A size is negative, or the bytes of a handle do not suffice.
+        """
+        for size in (batch, heads, seq_q, seq_kv, head_dim):
+            count("attention", size)
+        queries, keys = (batch, heads, seq_q, head_dim), (batch, heads, seq_kv, head_dim)
+        nodes = [
+            self.input("attention", q, queries),
+            self.input("attention", k, keys),
+            self.input("attention", v, keys),
+        ]
+        masked = None
+        if mask is not None:
+            shape = tuple(mask_shape) if mask_shape else (batch, heads, seq_q, seq_kv)
+            masked = self.input("attention", mask, shape)
+        self.output(
+            "attention", out, blocks.attention(nodes, masked, float(scale), causal=bool(causal))
+        )
+
+    def softmax(self, src: int, dst: int, shape: Sequence[int], axis: int) -> None:
+        """``dst`` = softmax of ``src`` along ``axis``; NaN in a row of -infinities.
+
+        Raises:
+            HandleError: A handle is unknown or freed.
+            AxisError: There is no such axis.
+        """
+        node = self.input("softmax", src, tuple(shape))
+        self.output("softmax", dst, blocks.along("softmax", node, axis))
+
+    def layer_norm(
+        self, src: int, dst: int, shape: Sequence[int], weight: int | None = None,
+        bias: int | None = None, epsilon: float = 1e-5,
+    ) -> None:  # fmt: skip
+        """``dst`` = ``src`` of mean 0 and variance 1 along its last axis, times weight, plus bias.
+
+        Raises:
+            HandleError: A handle is unknown or freed.
+            UsageError: The shape has no axes, or the bytes do not suffice.
+        """
+        if not shape:
+            raise UsageError("layer_norm: shape (): needs at least one axis")
+        node = self.input("layer_norm", src, tuple(shape))
+        node = blocks.along("standardize", node, -1, epsilon=float(epsilon))
+        for name, handle in (("multiply", weight), ("add", bias)):
+            if handle is not None:
+                row = self.input("layer_norm", handle, (shape[-1],))
+                node = build.elementwise(name, node, row)
+        self.output("layer_norm", dst, node)

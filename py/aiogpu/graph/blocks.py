@@ -1,0 +1,214 @@
+"""Nodes of the larger operations: along an axis, by indices, convolutions, attention."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from aiogpu import dtypes, shapes
+from aiogpu.errors import DTypeError, ShapeError, UsageError
+from aiogpu.graph import build, table
+from aiogpu.graph.node import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiogpu.dtypes import DType
+    from aiogpu.shapes import Shape, View
+
+
+def along(name: str, node: Node, axis: int, **attrs: object) -> Node:
+    """A row operation or a scan of the op table along ``axis``; same shape.
+
+    Raises:
+        AxisError: There is no such axis.
+    """
+    at = shapes.axis_index(axis, len(node.shape), name)
+    if 0 in node.shape:
+        return node
+    return Node(table.TABLE[name], (node,), node.shape, node.dtype, {"axis": at, **attrs})
+
+
+def search(name: str, node: Node, axis: int | None, *, keepdims: bool) -> Node:
+    """Argmax or argmin along an axis, or over all elements; int32.
+
+    Raises:
+        AxisError: There is no such axis.
+        UsageError: There is no element to choose from.
+    """
+    axes = shapes.axis_indices(axis, len(node.shape), name)
+    shape, count = build.reduced_shape(node.shape, axes, keepdims=keepdims)
+    if count == 0:
+        raise UsageError(f"{name}: shape {node.shape}: no elements to choose from")
+    return Node(table.TABLE[name], (node,), shape, dtypes.int32, {"axes": axes, "count": count})
+
+
+def dense(node: Node) -> Node:
+    """A node whose elements follow each other in memory, from any offset."""
+    owner, how = build.view_of(node)
+    return node if owner is node or how.is_contiguous else build.copy(node)
+
+
+def gather(data: Node, indices: Node, axis: int, *, raises: bool) -> Node:
+    """Elements of ``data`` along ``axis`` by int32 ``indices`` of one axis.
+
+    Raises:
+        DTypeError: The indices are not int32.
+        ShapeError: They have not one axis, or ``data`` has no elements along ``axis``.
+    """
+    at = _check_indices("gather", data, indices, axis)
+    shape = (*data.shape[:at], indices.shape[0], *data.shape[at + 1 :])
+    attrs = {"axis": at, "size": data.shape[at], "shape": shape, "raises": raises}
+    return Node(table.TABLE["gather"], (dense(data), dense(indices)), shape, data.dtype, attrs)
+
+
+def scatter(base: Node, data: Node, indices: Node, axis: int, *, raises: bool) -> Node:
+    """The value of ``base`` after the elements of ``data`` were put at ``indices`` along ``axis``.
+
+    Raises:
+        DTypeError: The indices are not int32.
+        ShapeError: The shapes do not fit.
+    """
+    at = _check_indices("scatter", base, indices, axis)
+    shape = (*base.shape[:at], indices.shape[0], *base.shape[at + 1 :])
+    if data.shape != shape:
+        raise ShapeError(f"scatter: values of shape {data.shape}: must have shape {shape}")
+    attrs = {"axis": at, "size": base.shape[at], "shape": shape, "raises": raises}
+    operands = (base, dense(data), dense(indices))
+    return Node(table.TABLE["scatter"], operands, base.shape, base.dtype, attrs)
+
+
+def _check_indices(name: str, data: Node, indices: Node, axis: int) -> int:
+    at = shapes.axis_index(axis, len(data.shape), name)
+    if indices.dtype is not dtypes.int32:
+        raise DTypeError(f"{name}: {indices.dtype.name} indices: must be int32")
+    if len(indices.shape) != 1:
+        raise ShapeError(f"{name}: indices of shape {indices.shape}: must have one axis")
+    if data.shape[at] == 0:
+        raise ShapeError(f"{name}: shape {data.shape}: nothing along axis {at} to index")
+    return at
+
+
+class Conv(NamedTuple):
+    """How a two-dimensional convolution walks: height first, then width."""
+
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)
+    dilation: tuple[int, int] = (1, 1)
+    groups: int = 1
+
+    def output(self, image: Shape, filters: Shape) -> Shape:
+        """The output's shape for data (n, c, h, w) and filters (k, c / groups, r, s).
+
+        Raises:
+            ShapeError: The shapes do not fit each other or the parameters.
+        """
+        what = f"conv2d: data {image}, filters {filters}, {self}"
+        if len(image) != 4 or len(filters) != 4:
+            raise ShapeError(f"{what}: both need 4 axes")
+        if min(*self.stride, *self.dilation, self.groups) < 1 or min(self.padding) < 0:
+            raise ShapeError(f"{what}: strides, dilations and groups begin at 1, paddings at 0")
+        n, c, *size = image
+        k, per_group, *window = filters
+        if c != per_group * self.groups or k % self.groups:
+            raise ShapeError(f"{what}: channels and groups do not fit")
+        spans = [d * (f - 1) + 1 for d, f in zip(self.dilation, window, strict=True)]
+        padded = [s + 2 * p for s, p in zip(size, self.padding, strict=True)]
+        if any(f < 1 for f in window) or any(a > b for a, b in zip(spans, padded, strict=True)):
+            raise ShapeError(f"{what}: the filter is larger than the padded data")
+        high, wide = (
+            (p - span) // stride + 1
+            for p, span, stride in zip(padded, spans, self.stride, strict=True)
+        )
+        return n, k, high, wide
+
+    def sizes(self, image: Shape, filters: Shape) -> dict[str, int]:
+        """What the kernels need to know, by the names that they use."""
+        n, k, high, wide = self.output(image, filters)
+        _, c, h, w = image
+        _, per_group, r, s = filters
+        return {
+            "batch": n, "c": c, "h": h, "w": w, "k": k, "r": r, "s": s, "oh": high, "ow": wide,
+            "stride_h": self.stride[0], "stride_w": self.stride[1],
+            "pad_h": self.padding[0], "pad_w": self.padding[1],
+            "dilation_h": self.dilation[0], "dilation_w": self.dilation[1],
+            "cpg": per_group, "kpg": k // self.groups,
+        }  # fmt: skip
+
+
+def conv2d(name: str, first: Node, second: Node, image: Shape, filters: Shape, conv: Conv) -> Node:
+    """A convolution, or one of its gradients, of data of shape ``image`` with ``filters``.
+
+    Args:
+        name: ``conv2d`` (data, filters), ``conv2d_data`` (output gradient, filters) or
+            ``conv2d_filter`` (data, output gradient).
+        first: First operand, float32.
+        second: Second operand, float32.
+        image: Shape of the data, (n, c, h, w).
+        filters: Shape of the filters, (k, c / groups, r, s).
+        conv: Strides and so on.
+
+    Raises:
+        ShapeError: The shapes do not fit.
+        DTypeError: An operand is not float32.
+    """
+    output = conv.output(image, filters)
+    shape = {"conv2d": output, "conv2d_data": image, "conv2d_filter": filters}[name]
+    wanted = {
+        "conv2d": (image, filters),
+        "conv2d_data": (output, filters),
+        "conv2d_filter": (image, output),
+    }[name]
+    for operand, expected in zip((first, second), wanted, strict=True):
+        _check_float(name, operand.dtype)
+        if operand.shape != expected:
+            raise ShapeError(f"{name}: shape {operand.shape}: must be {expected}")
+    attrs = {"sizes": conv.sizes(image, filters)}
+    return Node(table.TABLE[name], (dense(first), dense(second)), shape, dtypes.float32, attrs)
+
+
+def _check_float(name: str, dtype: DType) -> None:
+    if dtype is not dtypes.float32:
+        raise DTypeError(f"{name}: {dtype.name}: takes float32; cast with astype")
+
+
+def attention(operands: Sequence[Node], mask: Node | None, scale: float, *, causal: bool) -> Node:
+    """Attention of queries (b, h, sq, d), keys and values (b, h, skv, d), with a mask to be added.
+
+    Args:
+        operands: Queries, keys and values, float32.
+        mask: Broadcasts to (b, h, sq, skv), or None.
+        scale: What scores are multiplied by, before the mask is added.
+        causal: Query i sees keys up to i + skv - sq.
+
+    Raises:
+        ShapeError: The shapes do not fit.
+        DTypeError: An operand is not float32.
+    """
+    queries, keys, values = (node.shape for node in operands)
+    for node in (*operands, *([mask] if mask is not None else [])):
+        _check_float("attention", node.dtype)
+    if len(queries) != 4 or keys != values or keys[:2] != queries[:2] or keys[3:] != queries[3:]:
+        raise ShapeError(
+            f"attention: queries {queries}, keys {keys}, values {values}: must be (b, h, sq, d) "
+            "and twice (b, h, skv, d)"
+        )
+    nodes = [dense(node) for node in operands]
+    if mask is not None:
+        nodes.append(_mask(mask, (*queries[:3], keys[2])))
+    attrs = {"keys": keys[2], "scale": scale, "causal": causal}
+    if 0 in queries or keys[2] == 0:
+        return build.constant(0.0, dtypes.float32, queries)
+    return Node(table.TABLE["attention"], tuple(nodes), queries, dtypes.float32, attrs)
+
+
+def _mask(mask: Node, scores: Shape) -> Node:
+    """The mask as a view of the shape of the scores, whose rows are dense."""
+    owner, how = build.view_of(build.broadcast_to(mask, scores, "attention"))
+    if _has_dense_rows(how):
+        return build.view(owner, how)
+    return build.copy(build.view(owner, how))
+
+
+def _has_dense_rows(how: View) -> bool:
+    keys = how.shape[3]
+    return how.strides[3] in {1, 0 if keys == 1 else 1} and how.strides[2] == keys

@@ -1,0 +1,131 @@
+"""Two-dimensional convolutions, forward and backward; NCHW data, KCRS filters.
+
+One invocation computes one element of the result: an output, an input gradient or a filter
+gradient. No barrier, so the same kernels serve software adapters.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from aiogpu.kernels.writer import Params, TextCache, each_element, shader
+from aiogpu.program import Launch, Program
+
+if TYPE_CHECKING:
+    from aiogpu.limits import Limits
+    from aiogpu.schedule.step import Step
+
+WORKGROUP: Final = 64
+
+_OUTPUT: Final = [
+    "let ox = i % p.ow;",
+    "let oy = i / p.ow % p.oh;",
+    "let ko = i / (p.ow * p.oh) % p.k;",
+    "let b = i / (p.ow * p.oh * p.k);",
+    "let c0 = ko / p.kpg * p.cpg;",
+    "var acc = 0.0;",
+    "for (var c = 0u; c < p.cpg; c++) {",
+    "  let x0 = p.at0 + (b * p.c + c0 + c) * p.h * p.w;",
+    "  let f0 = p.at1 + (ko * p.cpg + c) * p.r * p.s;",
+    "  for (var y = 0u; y < p.r; y++) {",
+    # Unsigned: a place before the first row wraps far behind the last.
+    "    let iy = oy * p.stride_h + y * p.dilation_h - p.pad_h;",
+    "    if (iy >= p.h) { continue; }",
+    "    for (var x = 0u; x < p.s; x++) {",
+    "      let ix = ox * p.stride_w + x * p.dilation_w - p.pad_w;",
+    "      if (ix >= p.w) { continue; }",
+    "      acc += first[x0 + iy * p.w + ix] * second[f0 + y * p.s + x];",
+    "    }",
+    "  }",
+    "}",
+]
+_DATA: Final = [
+    "let ix = i % p.w;",
+    "let iy = i / p.w % p.h;",
+    "let ci = i / (p.w * p.h) % p.c;",
+    "let b = i / (p.w * p.h * p.c);",
+    "let k0 = ci / p.cpg * p.kpg;",
+    "let c = ci % p.cpg;",
+    "var acc = 0.0;",
+    "for (var k = k0; k < k0 + p.kpg; k++) {",
+    "  let g0 = p.at0 + (b * p.k + k) * p.oh * p.ow;",
+    "  let f0 = p.at1 + (k * p.cpg + c) * p.r * p.s;",
+    "  for (var y = 0u; y < p.r; y++) {",
+    "    let ty = iy + p.pad_h - y * p.dilation_h;",
+    "    if (ty % p.stride_h != 0u || ty / p.stride_h >= p.oh || ty > 0x7fffffffu) { continue; }",
+    "    for (var x = 0u; x < p.s; x++) {",
+    "      let tx = ix + p.pad_w - x * p.dilation_w;",
+    "      if (tx % p.stride_w != 0u || tx / p.stride_w >= p.ow || tx > 0x7fffffffu) { continue; }",
+    "      acc += first[g0 + ty / p.stride_h * p.ow + tx / p.stride_w] * second[f0 + y * p.s + x];",
+    "    }",
+    "  }",
+    "}",
+]
+_FILTER: Final = [
+    "let x = i % p.s;",
+    "let y = i / p.s % p.r;",
+    "let c = i / (p.s * p.r) % p.cpg;",
+    "let k = i / (p.s * p.r * p.cpg);",
+    "let ci = k / p.kpg * p.cpg + c;",
+    "var acc = 0.0;",
+    "for (var b = 0u; b < p.batch; b++) {",
+    "  let x0 = p.at0 + (b * p.c + ci) * p.h * p.w;",
+    "  let g0 = p.at1 + (b * p.k + k) * p.oh * p.ow;",
+    "  for (var oy = 0u; oy < p.oh; oy++) {",
+    "    let iy = oy * p.stride_h + y * p.dilation_h - p.pad_h;",
+    "    if (iy >= p.h) { continue; }",
+    "    for (var ox = 0u; ox < p.ow; ox++) {",
+    "      let ix = ox * p.stride_w + x * p.dilation_w - p.pad_w;",
+    "      if (ix >= p.w) { continue; }",
+    "      acc += first[x0 + iy * p.w + ix] * second[g0 + oy * p.ow + ox];",
+    "    }",
+    "  }",
+    "}",
+]
+_BODIES: Final = {"conv2d": _OUTPUT, "conv2d_data": _DATA, "conv2d_filter": _FILTER}
+
+
+def render(step: Step, limits: Limits, cache: TextCache) -> Program:
+    """The program of a convolution; its two operands lie densely from their offsets."""
+    assert step.node.attrs is not None
+    sizes: dict[str, int] = step.node.attrs["sizes"]
+    name = step.node.op.name
+    params = Params()
+    params.add("n", prod(step.node.shape))
+    for at, view in enumerate(step.views):
+        params.add(f"at{at}", view.offset)
+    for key, value in sizes.items():
+        params.add(key, value)
+    space = params.space(limits)
+    wgsl = cache.get((name, space))
+    if wgsl is None:
+        lines = each_element(step.node.dtype, WORKGROUP, "p.n", "i", _BODIES[name], "acc")
+        wgsl = cache.put(
+            (name, space),
+            shader(
+                space=space,
+                params=params,
+                buffers=[("first", "f32", False), ("second", "f32", False), ("out", "f32", True)],
+                body="".join(f"  {line}\n" for line in lines),
+                workgroup=WORKGROUP,
+            ),
+        )
+    launch = Launch(
+        wgsl=wgsl,
+        label=name,
+        bindings=(*step.slots, len(step.inputs)),
+        writes=0b100,
+        params=tuple(params.words),
+        param_space=space,
+        groups=-(-prod(step.node.shape) // WORKGROUP),
+        cost=WORKGROUP * 4 * _terms(name, sizes),
+    )
+    return Program((launch,))
+
+
+def _terms(name: str, sizes: dict[str, int]) -> int:
+    """Products that one element of the result sums."""
+    if name == "conv2d_filter":
+        return sizes["batch"] * sizes["oh"] * sizes["ow"]
+    return sizes["cpg" if name == "conv2d" else "kpg"] * sizes["r"] * sizes["s"]

@@ -1,0 +1,69 @@
+"""Faults that only the data show: one word per device that kernels set and reads look at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from aiogpu.errors import AxisError
+
+if TYPE_CHECKING:
+    from aiogpu.gpu.protocol import Recorder
+    from aiogpu.program import Launch
+    from aiogpu.runtime.pool import Buffer, Pool
+    from aiogpu.runtime.stream import Stream
+
+_NBYTES: Final = 4
+
+
+class Faults:
+    """The fault word. A launch that can fail sets it to its own number.
+
+    Attributes:
+        is_armed: Such a launch was recorded since the word was last looked at.
+    """
+
+    def __init__(self, recorder: Recorder, pool: Pool, stream: Stream) -> None:
+        self._recorder = recorder
+        self._pool = pool
+        self._stream = stream
+        self._buffer: Buffer | None = None
+        self._launches: list[str] = []
+        self.is_armed = False
+
+    def arm(self, launch: Launch, origin: object) -> Launch:
+        """The launch with the number under which it reports."""
+        assert launch.fault_at is not None
+        self._launches.append(f"{launch.label} (line {origin})" if origin else launch.label)
+        self.is_armed = True
+        params = list(launch.params)
+        params[launch.fault_at] = len(self._launches)
+        return replace(launch, params=tuple(params))
+
+    def buffer(self) -> Buffer:
+        """The word's buffer; 0 at first."""
+        if self._buffer is None:
+            self._buffer = self._pool.allocate(_NBYTES, "faults")
+            self._clear()
+        return self._buffer
+
+    def _clear(self) -> None:
+        assert self._buffer is not None
+        self._stream.flush()  # a write overtakes what is not submitted
+        self._recorder.write(self._buffer.id, 0, bytes(_NBYTES), 0, _NBYTES)
+
+    def read(self) -> int:
+        """Record a read of the word; its number."""
+        self.is_armed = False
+        return self._stream.read(self.buffer(), _NBYTES)
+
+    def check(self, data: memoryview) -> None:
+        """Raise when the word was set.
+
+        Raises:
+            AxisError: A launch met an index out of range.
+        """
+        number = int.from_bytes(data, "little")
+        if number:
+            self._clear()
+            raise AxisError(f"{self._launches[number - 1]}: an index is out of range")
