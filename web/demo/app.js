@@ -1,7 +1,7 @@
 /** The page: starts Python, takes photographs, has their edges found, and measures meanwhile. */
 
 import { PhotoError, decode, fetchPhoto } from "./photo.js";
-import { pulse } from "./pulse.js";
+import { pause, pulse } from "./pulse.js";
 import * as view from "./view.js";
 
 /** @typedef {import("./photo.js").Photo} Photo */
@@ -43,6 +43,9 @@ import * as view from "./view.js";
 
 /** The control: long enough to meet what else the machine does. */
 const IDLE_S = 1;
+
+/** After a new picture the compositor is busy with it for a while. */
+const SETTLE_MS = 300;
 
 const given = new URL(location.href).searchParams;
 
@@ -99,6 +102,7 @@ class App {
         throw new PhotoError(`${photo.name}: ${String(cause)}`, { cause });
       });
     view.showProgress("Measuring the idle page", 0.1);
+    await pause(SETTLE_MS);
     const idle = await pulse(() => python.idle(IDLE_S));
     view.showProgress("Finding edges on the GPU", 0.2);
     const gpu = await pulse(() => python.detect(image));

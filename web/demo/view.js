@@ -106,6 +106,7 @@ export async function showPhoto(url, caption) {
 /** @param {Result} result */
 export function showResult({ detected, compared, lags }) {
   const lag = Math.max(lags.gpu.page, lags.numpy.page);
+  write("shown", detected.every > 1 ? `, one pixel in ${detected.every ** 2}` : "");
   write("difference", String(compared.largest));
   element("difference", HTMLElement).className = compared.largest <= 1 ? "good" : "bad";
   write("gpu-time", duration(detected.ms));

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from aiogpu import dtypes, evaluate
+from aiogpu.backend import layouts
 from aiogpu.errors import HandleError, ShapeError, UsageError
 from aiogpu.graph import build, table
 from aiogpu.graph.node import Node
@@ -51,7 +52,7 @@ class Handles:
 
     def check(self, name: str, label: str, buffer: Buffer, how: View, dtype: DType) -> None:
         """UsageError where a view reaches beyond the bytes of a handle."""
-        last = operands.region(how)
+        last = layouts.region(how)
         if last * dtype.itemsize > buffer.nbytes:
             raise UsageError(
                 f"{name}: {label}: {how.shape} reaches to byte {last * dtype.itemsize}: "

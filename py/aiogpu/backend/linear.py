@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aiogpu import dtypes, operands
+from aiogpu import dtypes
+from aiogpu.backend import layouts
 from aiogpu.backend.handles import Handles, count
 from aiogpu.errors import UsageError
 from aiogpu.graph import build
@@ -80,9 +81,9 @@ class Linear(Handles):
     ) -> None:  # fmt: skip
         batch, m, n, k = (count(name, size) for size in sizes)
         target = self.buffer(name, c[0])
-        out = operands.matrices(name, "c", (batch, m, n), c[1], c[2])
+        out = layouts.matrices(name, "c", (batch, m, n), c[1], c[2])
         self.check(name, "c", target, out, dtypes.float32)
-        if batch > 1 and operands.overlaps(out):
+        if batch > 1 and layouts.overlaps(out):
             raise UsageError(f"{name}: c: stride {c[2]}, ldc {c[1]}: the results overlap")
         left = self._matrix(name, "a", trans_a, a, (batch, m, k), dtype)
         right = self._matrix(name, "b", trans_b, b, (batch, k, n), dtype)
@@ -108,7 +109,7 @@ class Linear(Handles):
         buffer = self.buffer(name, handle)
         batch, rows, columns = shape
         stored = shape if trans == "N" else (batch, columns, rows)
-        how = operands.matrices(name, label, stored, leading, stride)
+        how = layouts.matrices(name, label, stored, leading, stride)
         self.check(name, label, buffer, how, dtype)
         if trans != "N":
             how = how.permute((0, 2, 1))

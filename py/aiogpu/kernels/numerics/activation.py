@@ -1,9 +1,9 @@
 """The error function and the activations of neural networks.
 
-The tail of the normal distribution is exp(-x^2 / 2) times a slowly varying factor, fitted as a
-polynomial (Remez) in (a - 4) / (a + 4), after M. M. Shepherd and J. G. Laframboise, "Chebyshev
-approximation of (1 + 2x) exp(x^2) erfc(x)" (1981). So gelu and erfc keep their relative accuracy
-where 1 + erf would cancel.
+The tail of the normal distribution is exp(-x^2 / 2) times a slowly varying factor, which times
+a + 17/32 is fitted as a polynomial (Remez) in (a - 3) / (a + 3), after M. M. Shepherd and
+J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x)" (1981). So gelu and erfc
+keep their relative accuracy where 1 + erf would cancel.
 """
 
 from aiogpu.kernels.numerics.function import parse
@@ -34,13 +34,12 @@ fn ag_normal_centre(z: f32) -> f32 {
     + z * 0.00010923417)));
 }
 
-// Its upper tail at a, over exp(-a^2 / 2), for a in [0.65, 13.35].
+// Its upper tail at a, over exp(-a^2 / 2), for a in [0.65, 13.35]: the numerator is nearly constant.
 fn ag_normal_tail(a: f32) -> f32 {
-  let inverse = ag_inverse(a + 4.0);
-  let t = (a - 4.0) * inverse;
-  let q = 0.75528514 + t * (-0.6078965 + t * (0.38713658 + t * (-0.18652608 + t * (0.06041016
-    + t * (-0.007501907 + t * (-0.003552561 + t * (0.001479822 + t * 0.0002549835)))))));
-  return q * inverse;
+  let t = (a - 3.0) / (a + 3.0);
+  let q = 0.42909613 + t * (0.00022446527 + t * (-0.07419416 + t * (0.066826485 + t * (-0.025598545
+    + t * (-0.00020144295 + t * (0.0034329044 + t * (-0.00019521966 + t * -0.0004713755)))))));
+  return q * ag_inverse(a + 0.53125);
 }
 
 // exp(-a^2 * scale) * 2^24, scale 1 or 1/2: the square in an exact part and the rest.
@@ -50,10 +49,17 @@ fn ag_exp_square(a: f32, scale: f32) -> f32 {
   return ag_exp_scaled(-(head * head) * scale, -tail * scale, 24);
 }
 
+// y * 2^-24, by the exponent: a factor would be moved to where the product is subnormal.
+fn ag_unscaled(y: f32) -> f32 {
+  let bits = bitcast<u32>(y);
+  let small = (bits & 0x7fffffffu) < 0x0c800000u;
+  return bitcast<f32>(select(bits - 0x0c000000u, bits & 0x80000000u, small));
+}
+
 fn ag_erfc(x: f32) -> f32 {
   let a = min(abs(x), 9.4);
   let inner = 1.0 - 2.828427 * x * ag_normal_centre(2.0 * a * a);
-  let tail = ag_exp_square(a, 1.0) * (ag_normal_tail(a * 1.4142135) * 0x1p-23);
+  let tail = 2.0 * ag_unscaled(ag_exp_square(a, 1.0) * ag_normal_tail(a * 1.4142135));
   let outer = select(tail, 2.0 - tail, bitcast<i32>(x) < 0);
   let y = select(outer, inner, a < 0.47);
   return select(select(y, 0.0, x > 9.4), x, ag_isnan(x));
@@ -64,9 +70,9 @@ fn ag_gelu(x: f32) -> f32 {
   let a = min(abs(x), 13.3);
   let z = a * a;
   let inner = 0.5 * x + z * ag_normal_centre(z);
-  let tail = a * ag_exp_square(a, 0.5) * (ag_normal_tail(a) * 0x1p-24);
+  let tail = ag_unscaled(a * ag_exp_square(a, 0.5) * ag_normal_tail(a));
   let outer = select(x - tail, -tail, bitcast<i32>(x) < 0);
-  let y = select(outer, inner, a < 0.66);
+  let y = ag_copysign(select(outer, inner, a < 0.66), x);
   let low = bitcast<u32>(x) > 0xc1550000u;
   return select(select(y, -0.0, low), x, bitcast<i32>(x) >= 0x41000000 || ag_isnan(x));
 }
@@ -81,7 +87,7 @@ fn ag_sigmoid(x: f32) -> f32 {
 fn ag_silu(x: f32) -> f32 {
   let e = ag_exp_scaled(-min(abs(x), 100.0), 0.0, 24);
   let part = max(x, -100.0) * ag_inverse(1.0 + e * 0x1p-24);
-  let y = select(part, part * e * 0x1p-24, bitcast<i32>(x) < 0);
+  let y = select(part, ag_unscaled(part * e), bitcast<i32>(x) < 0);
   let low = bitcast<u32>(x) > 0xc2c80000u;
   return select(select(y, -0.0, low), x, bitcast<i32>(x) >= 0x41a00000 || ag_isnan(x));
 }

@@ -69,7 +69,7 @@ fn ag_reduce_large(magnitude: u32) -> vec2<f32> {
   // pi/2 times the 32 leading bits, the first 12 times its own first 12 exactly.
   let head = f32(bitcast<i32>(lead >> 20u)) * 0x1p-11;
   let tail = f32(bitcast<i32>(lead & 0xfffffu)) * 0x1p-31;
-  let r = (head * 1.5703125 + (head * 0.0004838268 + tail * 1.5707964)) * scale;
+  let r = (head * 1.5703125 + max(head * 0.0004838268 + tail * 1.5707964, -1.0)) * scale;
   return vec2<f32>(bitcast<f32>(bitcast<u32>(r) ^ (flip & 0x80000000u)), f32(quadrant & 3u));
 }
 
