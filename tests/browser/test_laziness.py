@@ -167,6 +167,7 @@ async def test_a_chain_without_a_device_is_dropped(selenium_worker_fresh):
     import pytest
 
     import aiogpu as gpu
+    from aiogpu import evaluate
 
     x = gpu.ones(16)
     for _ in range(100_000):
@@ -178,11 +179,16 @@ async def test_a_chain_without_a_device_is_dropped(selenium_worker_fresh):
         y = y + 1
     assert await y.tolist() == [5000] * 4
     await gpu.close()
-    z = gpu.zeros(4)
-    with pytest.raises(gpu.errors.UsageError, match="await something"):
-        for _ in range(250_000):
-            z = z + 1
-    del z
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(evaluate, "MAX_UNOPENED", 3000)
+    try:
+        z = gpu.zeros(4)
+        with pytest.raises(gpu.errors.UsageError, match="await something"):
+            for _ in range(4000):
+                z = z + 1
+        del z
+    finally:
+        monkeypatch.undo()
     assert await gpu.ones(2).tolist() == [1, 1]
 
 

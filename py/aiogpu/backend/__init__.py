@@ -127,7 +127,7 @@ class Backend(Memory, Linear, Networks, Elements):
             DTypeError: There is no such dtype.
         """
         kind = dtypes.FLOAT if dtype is None else dtypes.as_dtype(dtype, "array")
-        return Array(self.input("array", handle, tuple(shape), kind))
+        return Array(self._input("array", handle, tuple(shape), kind))
 
     def handle(self, x: Array) -> int:
         """A new handle for the bytes of an array, which keeps its own value."""
@@ -136,7 +136,7 @@ class Backend(Memory, Linear, Networks, Elements):
             node = build.copy(node)
         words = -(-node.nbytes // 4)
         flat = build.view(node, View((words,), (1,)), dtypes.uint32)
-        return self.keep(flat, node.nbytes)
+        return self._keep(flat, node.nbytes)
 
     def present(self, handle: int, width: int, height: int, format: str = "rgba8") -> None:  # noqa: A002
         """Draw a handle's bytes to the canvas of `init_from_canvas`.

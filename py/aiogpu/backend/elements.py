@@ -36,8 +36,8 @@ class Elements(Handles):
             UsageError: Another ``op``, or the bytes of a handle do not suffice.
         """
         known("unary", op, UNARY)
-        node = self.input("unary", src, (count("unary", n),))
-        self.output("unary", dst, build.elementwise(UNARY[op], node))
+        node = self._input("unary", src, (count("unary", n),))
+        self._output("unary", dst, build.elementwise(UNARY[op], node))
 
     def binary(self, op: str, a: int, b: int, dst: int, n: int) -> None:
         """``dst`` = ``op`` of the first ``n`` elements of ``a`` and ``b``; see `BINARY`.
@@ -47,9 +47,9 @@ class Elements(Handles):
             UsageError: Another ``op``, or the bytes of a handle do not suffice.
         """
         known("binary", op, BINARY)
-        first = self.input("binary", a, (count("binary", n),))
-        second = self.input("binary", b, (n,))
-        self.output("binary", dst, build.elementwise(BINARY[op], first, second))
+        first = self._input("binary", a, (count("binary", n),))
+        second = self._input("binary", b, (n,))
+        self._output("binary", dst, build.elementwise(BINARY[op], first, second))
 
     def reduce(self, op: str, src: int, dst: int, shape: Sequence[int], axis: int) -> None:
         """``dst`` = sum, prod, max, min, mean, argmax or argmin of ``src`` along ``axis``.
@@ -62,12 +62,12 @@ class Elements(Handles):
             AxisError: There is no such axis.
         """
         known("reduce", op, REDUCTIONS)
-        node = self.input("reduce", src, tuple(shape))
+        node = self._input("reduce", src, tuple(shape))
         if op.startswith("arg"):
             result = blocks.search(op, node, axis, keepdims=False)
         else:
             result = build.reduction(op, node, axis, keepdims=False)
-        self.output("reduce", dst, result)
+        self._output("reduce", dst, result)
 
     def scan(
         self, op: str, src: int, dst: int, shape: Sequence[int], axis: int,
@@ -83,9 +83,9 @@ class Elements(Handles):
             AxisError: There is no such axis.
         """
         known("scan", op, ("sum", "prod"))
-        node = self.input("scan", src, tuple(shape))
+        node = self._input("scan", src, tuple(shape))
         name = f"cumulative_{op}"
-        self.output("scan", dst, blocks.along(name, node, axis, exclusive=bool(exclusive)))
+        self._output("scan", dst, blocks.along(name, node, axis, exclusive=bool(exclusive)))
 
     def gather(
         self, src: int, indices: int, dst: int, shape: Sequence[int], axis: int, nindices: int,
@@ -108,9 +108,9 @@ class Elements(Handles):
             UsageError: Another mode, or the bytes of a handle do not suffice.
         """
         known("gather", mode, ("clamp", "raise"))
-        data = self.input("gather", src, tuple(shape))
-        where = self.input("gather", indices, (count("gather", nindices),), dtypes.int32)
-        self.output("gather", dst, blocks.gather(data, where, axis, raises=mode == "raise"))
+        data = self._input("gather", src, tuple(shape))
+        where = self._input("gather", indices, (count("gather", nindices),), dtypes.int32)
+        self._output("gather", dst, blocks.gather(data, where, axis, raises=mode == "raise"))
 
     def scatter(
         self, src: int, indices: int, dst: int, shape: Sequence[int], axis: int, nindices: int,
@@ -129,11 +129,11 @@ class Elements(Handles):
         whole = tuple(shape)
         at = axis_index(axis, len(whole), "scatter")
         taken = (*whole[:at], count("scatter", nindices), *whole[at + 1 :])
-        data = self.input("scatter", src, taken)
-        where = self.input("scatter", indices, (nindices,), dtypes.int32)
-        target = self.buffer("scatter", dst)
-        self.check("scatter", "dst", target, View.contiguous(whole), dtypes.float32)
+        data = self._input("scatter", src, taken)
+        where = self._input("scatter", indices, (nindices,), dtypes.int32)
+        target = self._buffer("scatter", dst)
+        self._check("scatter", "dst", target, View.contiguous(whole), dtypes.float32)
         # The scatter works on the whole buffer, of which `whole` is the beginning.
         base = build.view(target.node, View.contiguous(whole), dtypes.float32)
         result = blocks.scatter(build.copy(base), data, where, axis, raises=mode == "raise")
-        self.output("scatter", dst, result)
+        self._output("scatter", dst, result)

@@ -35,7 +35,7 @@ class Handles:
         # Another worker's handles must not be ours by accident: every table begins elsewhere.
         self._next = secrets.randbits(40) << 12
 
-    def keep(self, node: Node, nbytes: int) -> int:
+    def _keep(self, node: Node, nbytes: int) -> int:
         """A new handle for a flat node of words."""
         self._next += 1
         self._buffers[self._next] = Buffer(node, nbytes)
@@ -43,14 +43,14 @@ class Handles:
         evaluate.DEFAULT.show(node)
         return self._next
 
-    def buffer(self, name: str, handle: int) -> Buffer:
+    def _buffer(self, name: str, handle: int) -> Buffer:
         """What a handle names; HandleError where it is unknown or freed."""
         buffer = self._buffers.get(handle) if isinstance(handle, int) else None
         if buffer is None:
             raise HandleError(f"{name}: handle {handle!r}: unknown here, or freed")
         return buffer
 
-    def check(self, name: str, label: str, buffer: Buffer, how: View, dtype: DType) -> None:
+    def _check(self, name: str, label: str, buffer: Buffer, how: View, dtype: DType) -> None:
         """UsageError where a view reaches beyond the bytes of a handle."""
         last = layouts.region(how)
         if last * dtype.itemsize > buffer.nbytes:
@@ -59,22 +59,22 @@ class Handles:
                 f"the handle has {buffer.nbytes}"
             )
 
-    def input(self, name: str, handle: int, shape: Shape, dtype: DType = dtypes.float32) -> Node:
+    def _input(self, name: str, handle: int, shape: Shape, dtype: DType = dtypes.float32) -> Node:
         """The first bytes of a handle, as they are now, as a node."""
-        buffer = self.buffer(name, handle)
+        buffer = self._buffer(name, handle)
         if any(size < 0 for size in shape):
             raise ShapeError(f"{name}: shape {shape}: a size is negative")
         how = View.contiguous(shape)
-        self.check(name, "src", buffer, how, dtype)
+        self._check(name, "src", buffer, how, dtype)
         return build.view(buffer.node, how, dtype)
 
-    def output(self, name: str, handle: int, node: Node) -> None:
+    def _output(self, name: str, handle: int, node: Node) -> None:
         """Make ``node`` the first bytes of the next version of a handle."""
-        buffer = self.buffer(name, handle)
-        self.check(name, "dst", buffer, View.contiguous(node.shape), node.dtype)
-        self.store(buffer, node, View(node.shape, contiguous_strides(node.shape)))
+        buffer = self._buffer(name, handle)
+        self._check(name, "dst", buffer, View.contiguous(node.shape), node.dtype)
+        self._store(buffer, node, View(node.shape, contiguous_strides(node.shape)))
 
-    def store(self, buffer: Buffer, value: Node, target: View) -> None:
+    def _store(self, buffer: Buffer, value: Node, target: View) -> None:
         """Put ``value`` where ``target`` says in the next version of a buffer."""
         if prod(value.shape) == 0:
             return

@@ -80,9 +80,9 @@ class Linear(Handles):
         c: tuple[int, int, int],
     ) -> None:  # fmt: skip
         batch, m, n, k = (count(name, size) for size in sizes)
-        target = self.buffer(name, c[0])
+        target = self._buffer(name, c[0])
         out = layouts.matrices(name, "c", (batch, m, n), c[1], c[2])
-        self.check(name, "c", target, out, dtypes.float32)
+        self._check(name, "c", target, out, dtypes.float32)
         if batch > 1 and layouts.overlaps(out):
             raise UsageError(f"{name}: c: stride {c[2]}, ldc {c[1]}: the results overlap")
         left = self._matrix(name, "a", trans_a, a, (batch, m, k), dtype)
@@ -97,7 +97,7 @@ class Linear(Handles):
             result = build.elementwise(
                 "add", result, build.elementwise("multiply", old, float(beta))
             )
-        self.store(target, result, out)
+        self._store(target, result, out)
 
     def _matrix(
         self, name: str, label: str, trans: str, given: tuple[int, int, int],
@@ -106,11 +106,11 @@ class Linear(Handles):
         handle, leading, stride = given
         if trans not in {"N", "T", "C"}:
             raise UsageError(f"{name}: trans_{label} {trans!r}: must be N, T or C")
-        buffer = self.buffer(name, handle)
+        buffer = self._buffer(name, handle)
         batch, rows, columns = shape
         stored = shape if trans == "N" else (batch, columns, rows)
         how = layouts.matrices(name, label, stored, leading, stride)
-        self.check(name, label, buffer, how, dtype)
+        self._check(name, label, buffer, how, dtype)
         if trans != "N":
             how = how.permute((0, 2, 1))
         return build.cast(build.view(buffer.node, how, dtype), dtypes.float32)
@@ -122,8 +122,8 @@ class Linear(Handles):
             HandleError: A handle is unknown or freed.
             UsageError: ``axes`` does not name every axis once, or the bytes do not suffice.
         """
-        node = self.input("transpose", src, tuple(shape))
+        node = self._input("transpose", src, tuple(shape))
         order = [axis_index(axis, len(shape), "transpose") for axis in axes]
         if sorted(order) != list(range(len(shape))):
             raise UsageError(f"transpose: axes {tuple(axes)}: must name each axis once")
-        self.output("transpose", dst, build.permute(node, order))
+        self._output("transpose", dst, build.permute(node, order))

@@ -28,7 +28,7 @@ class Memory(Handles):
         """
         count("alloc", nbytes)
         self._device.runtime.pool.check_size(nbytes, "alloc")
-        return self.keep(build.constant(0, dtypes.uint32, (-(-nbytes // 4),)), nbytes)
+        return self._keep(build.constant(0, dtypes.uint32, (-(-nbytes // 4),)), nbytes)
 
     def free(self, handle: int) -> None:
         """Drop the handle; who still reads its bytes keeps them.
@@ -36,7 +36,7 @@ class Memory(Handles):
         Raises:
             HandleError: Unknown, or freed before.
         """
-        self.buffer("free", handle).node.holders -= 1
+        self._buffer("free", handle).node.holders -= 1
         del self._buffers[handle]
 
     def copy_htod(self, dst: int, data: Any, offset: int = 0) -> None:  # noqa: ANN401 - host data
@@ -51,11 +51,11 @@ class Memory(Handles):
             HandleError: ``dst`` is unknown or freed.
             UsageError: The bytes do not fit, or are not aligned.
         """
-        buffer = self.buffer("copy_htod", dst)
+        buffer = self._buffer("copy_htod", dst)
         host = hostdata.capture_bytes(data, "copy_htod")
         words = _words("copy_htod", buffer.nbytes, offset, host.nbytes)
         leaf = build.leaf(host, (words[1],), dtypes.uint32)
-        self.store(buffer, leaf, View((words[1],), (1,), words[0]))
+        self._store(buffer, leaf, View((words[1],), (1,), words[0]))
 
     async def copy_dtoh(self, src: int, nbytes: int | None = None, offset: int = 0) -> memoryview:
         """The bytes of ``src``: ``nbytes`` of them, by default all, from byte ``offset`` on.
@@ -67,7 +67,7 @@ class Memory(Handles):
             UsageError: The bytes are outside of it, or ``offset`` is not a multiple of 4.
             AioGpuError: The work that makes them failed.
         """
-        buffer = self.buffer("copy_dtoh", src)
+        buffer = self._buffer("copy_dtoh", src)
         wanted = buffer.nbytes - offset if nbytes is None else nbytes
         words = _words("copy_dtoh", buffer.nbytes, offset, wanted, exact=False)
         node = build.view(buffer.node, View((words[1],), (1,), words[0]))
@@ -83,11 +83,11 @@ class Memory(Handles):
             HandleError: One is unknown or freed.
             UsageError: The bytes are outside of one, or are not aligned.
         """
-        target, source = self.buffer("copy_dtod", dst), self.buffer("copy_dtod", src)
+        target, source = self._buffer("copy_dtod", dst), self._buffer("copy_dtod", src)
         to = _words("copy_dtod", target.nbytes, dst_offset, nbytes)
         start = _words("copy_dtod", source.nbytes, src_offset, nbytes)
         node = build.view(source.node, View((to[1],), (1,), start[0]))
-        self.store(target, node, View((to[1],), (1,), to[0]))
+        self._store(target, node, View((to[1],), (1,), to[0]))
 
 
 def _words(

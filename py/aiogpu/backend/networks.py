@@ -74,9 +74,9 @@ class Networks(Handles):
             "conv2d_data": (output, filters),
             "conv2d_filter": (image, output),
         }[name]
-        left, right = self.input(name, handles[0], first), self.input(name, handles[1], second)
+        left, right = self._input(name, handles[0], first), self._input(name, handles[1], second)
         node = blocks.conv2d(name, left, right, image, filters, conv)
-        self.output(name, handles[2], node)
+        self._output(name, handles[2], node)
         return node.shape
 
     def attention(
@@ -109,15 +109,15 @@ class Networks(Handles):
             count("attention", size)
         queries, keys = (batch, heads, seq_q, head_dim), (batch, heads, seq_kv, head_dim)
         nodes = [
-            self.input("attention", q, queries),
-            self.input("attention", k, keys),
-            self.input("attention", v, keys),
+            self._input("attention", q, queries),
+            self._input("attention", k, keys),
+            self._input("attention", v, keys),
         ]
         masked = None
         if mask is not None:
             shape = tuple(mask_shape) if mask_shape else (batch, heads, seq_q, seq_kv)
-            masked = self.input("attention", mask, shape)
-        self.output(
+            masked = self._input("attention", mask, shape)
+        self._output(
             "attention", out, blocks.attention(nodes, masked, float(scale), causal=bool(causal))
         )
 
@@ -128,8 +128,8 @@ class Networks(Handles):
             HandleError: A handle is unknown or freed.
             AxisError: There is no such axis.
         """
-        node = self.input("softmax", src, tuple(shape))
-        self.output("softmax", dst, blocks.along("softmax", node, axis))
+        node = self._input("softmax", src, tuple(shape))
+        self._output("softmax", dst, blocks.along("softmax", node, axis))
 
     def layer_norm(
         self, src: int, dst: int, shape: Sequence[int], weight: int | None = None,
@@ -143,10 +143,10 @@ class Networks(Handles):
         """
         if not shape:
             raise UsageError("layer_norm: shape (): needs at least one axis")
-        node = self.input("layer_norm", src, tuple(shape))
+        node = self._input("layer_norm", src, tuple(shape))
         node = blocks.along("standardize", node, -1, epsilon=float(epsilon))
         for name, handle in (("multiply", weight), ("add", bias)):
             if handle is not None:
-                row = self.input("layer_norm", handle, (shape[-1],))
+                row = self._input("layer_norm", handle, (shape[-1],))
                 node = build.elementwise(name, node, row)
-        self.output("layer_norm", dst, node)
+        self._output("layer_norm", dst, node)

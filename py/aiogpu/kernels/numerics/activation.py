@@ -18,7 +18,7 @@ fn ag_erf(x: f32) -> f32 {
     + z * (0.005187162 + z * (-0.0007997853 + z * 7.806904e-5))))));
   let log_tail = -0.00034152647 + a * (-1.1270891 + a * (-0.63814497 + a * (-0.10310658
     + a * (0.021837952 + a * (-0.0029476217 + a * 0.0001863744)))));
-  let far = 1.0 - ag_exp_scaled(log_tail, 0.0, 0);
+  let far = 1.0 - ag_exp_scaled(log_tail, 0);
   return select(ag_copysign(select(far, near, a < 1.0), x), x, ag_isnan(x));
 }
 
@@ -42,24 +42,17 @@ fn ag_normal_tail(a: f32) -> f32 {
   return q * ag_inverse(a + 0.53125);
 }
 
-// exp(-a^2 * scale) * 2^24, scale 1 or 1/2: the square in an exact part and the rest.
-fn ag_exp_square(a: f32, scale: f32) -> f32 {
+// exp(-a^2 * scale), scale 1 or 1/2, in parts: the square is an exact part and the rest.
+fn ag_exp_square(a: f32, scale: f32) -> vec2<f32> {
   let head = ag_head(a);
   let tail = max(a - head, 0.0) * (a + head);
-  return ag_exp_scaled(-(head * head) * scale, -tail * scale, 24);
-}
-
-// y * 2^-24, by the exponent: a factor would be moved to where the product is subnormal.
-fn ag_unscaled(y: f32) -> f32 {
-  let bits = bitcast<u32>(y);
-  let small = (bits & 0x7fffffffu) < 0x0c800000u;
-  return bitcast<f32>(select(bits - 0x0c000000u, bits & 0x80000000u, small));
+  return ag_exp_parts(-(head * head) * scale, -tail * scale);
 }
 
 fn ag_erfc(x: f32) -> f32 {
   let a = min(abs(x), 9.4);
   let inner = 1.0 - 2.828427 * x * ag_normal_centre(2.0 * a * a);
-  let tail = 2.0 * ag_unscaled(ag_exp_square(a, 1.0) * ag_normal_tail(a * 1.4142135));
+  let tail = ag_times_exp(2.0 * ag_normal_tail(a * 1.4142135), ag_exp_square(a, 1.0));
   let outer = select(tail, 2.0 - tail, bitcast<i32>(x) < 0);
   let y = select(outer, inner, a < 0.47);
   return select(select(y, 0.0, x > 9.4), x, ag_isnan(x));
@@ -70,26 +63,30 @@ fn ag_gelu(x: f32) -> f32 {
   let a = min(abs(x), 13.3);
   let z = a * a;
   let inner = 0.5 * x + z * ag_normal_centre(z);
-  let tail = ag_unscaled(a * ag_exp_square(a, 0.5) * ag_normal_tail(a));
+  let tail = ag_times_exp(a * ag_normal_tail(a), ag_exp_square(a, 0.5));
   let outer = select(x - tail, -tail, bitcast<i32>(x) < 0);
   let y = ag_copysign(select(outer, inner, a < 0.66), x);
   let low = bitcast<u32>(x) > 0xc1550000u;
   return select(select(y, -0.0, low), x, bitcast<i32>(x) >= 0x41000000 || ag_isnan(x));
 }
 
-fn ag_sigmoid(x: f32) -> f32 {
-  let e = ag_exp(-abs(x));
-  let y = select(1.0, e, bitcast<i32>(x) < 0) * ag_inverse(1.0 + e);
-  return select(y, x, ag_isnan(x));
+// The quotient of a sigmoid's numerator by 1 + exp(-|x|), from the parts of exp(-|x|).
+fn ag_sigmoid_times(numerator: f32, parts: vec2<f32>, negative: bool) -> f32 {
+  let e = bitcast<f32>(bitcast<i32>(1.0 + parts.x) + (max(i32(parts.y), -100) << 23u));
+  let y = numerator * ag_inverse(1.0 + e);
+  return select(y, ag_times_exp(y, parts), negative);
 }
 
-// exp scaled by 2^24, because the product is a normal float where exp itself is not.
+fn ag_sigmoid(x: f32) -> f32 {
+  let parts = ag_exp_parts(-min(abs(x), 100.0), 0.0);
+  return select(ag_sigmoid_times(1.0, parts, bitcast<i32>(x) < 0), x, ag_isnan(x));
+}
+
+// x * sigmoid(x), which is a normal float also where sigmoid(x) is not.
 fn ag_silu(x: f32) -> f32 {
-  let e = ag_exp_scaled(-min(abs(x), 100.0), 0.0, 24);
-  let part = max(x, -100.0) * ag_inverse(1.0 + e * 0x1p-24);
-  let y = select(part, ag_unscaled(part * e), bitcast<i32>(x) < 0);
-  let low = bitcast<u32>(x) > 0xc2c80000u;
-  return select(select(y, -0.0, low), x, bitcast<i32>(x) >= 0x41a00000 || ag_isnan(x));
+  let parts = ag_exp_parts(-min(abs(x), 100.0), 0.0);
+  let y = ag_sigmoid_times(max(x, -100.0), parts, bitcast<i32>(x) < 0);
+  return select(y, x, bitcast<i32>(x) >= 0x41a00000 || ag_isnan(x));
 }
 
 // log(1 + exp(x)).

@@ -13,18 +13,31 @@ from aiogpu.kernels.numerics.function import parse
 
 FUNCTIONS = parse(
     """
-// exp(x + tail) * 2^k while that is a normal float, for x in [-104, 104] and a small tail.
-fn ag_exp_scaled(x: f32, tail: f32, k: i32) -> f32 {
+// exp(x + tail) = 2^n * (1 + p) for |x| below 2^15 and a small tail: gives p and n.
+fn ag_exp_parts(x: f32, tail: f32) -> vec2<f32> {
   let n = round(x * 1.442695);
   // ln 2 in 15 bits, so that n times it is exact, and the rest.
   let r = max(x - n * 0.69314575, -1.0) - (n * 1.4286068e-6 - tail);
   let q = 0.49999994 + r * (0.16666509 + r * (0.041668005 + r * (0.008370006 + r * 0.0013847998)));
-  let y = 1.0 + (r + r * r * q);
-  return bitcast<f32>(bitcast<i32>(y) + ((i32(n) + k) << 23u));
+  return vec2<f32>(r + r * r * q, n);
+}
+
+// exp(x) * 2^k while that is a normal float.
+fn ag_exp_scaled(x: f32, k: i32) -> f32 {
+  let parts = ag_exp_parts(x, 0.0);
+  return bitcast<f32>(bitcast<i32>(1.0 + parts.x) + ((i32(parts.y) + k) << 23u));
+}
+
+// factor * 2^n * (1 + p) for n <= 0, with one rounding less than the product; 0 for a subnormal one.
+fn ag_times_exp(factor: f32, parts: vec2<f32>) -> f32 {
+  let bits = bitcast<u32>(factor + factor * parts.x);
+  let n = i32(parts.y);
+  let normal = bitcast<i32>((bits >> 23u) & 0xffu) + n > 0;
+  return bitcast<f32>(select(bits & 0x80000000u, bits + bitcast<u32>(n << 23u), normal));
 }
 
 fn ag_exp(x: f32) -> f32 {
-  let inside = ag_exp_scaled(clamp(x, -88.0, 89.0), 0.0, 0);
+  let inside = ag_exp_scaled(clamp(x, -88.0, 89.0), 0);
   let above = select(bitcast<u32>(inside), 0x7f800000u, x > 88.72284);
   let y = bitcast<f32>(select(above, 0u, x < -87.33654));
   return select(y, x, ag_isnan(x));

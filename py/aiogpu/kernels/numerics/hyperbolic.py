@@ -15,7 +15,7 @@ fn ag_tanh(x: f32) -> f32 {
   let q = -0.3333328 + z * (0.13331406 + z * (-0.053736515 + z * (0.020628167
     + z * -0.005692296)));
   let near = a + a * z * q;
-  let far = 1.0 - 2.0 / (ag_exp_scaled(2.0 * a, 0.0, 0) + 1.0);
+  let far = 1.0 - 2.0 / (ag_exp_scaled(2.0 * a, 0) + 1.0);
   return select(ag_copysign(select(far, near, a < 0.625), x), x, ag_isnan(x));
 }
 
@@ -25,7 +25,7 @@ fn ag_sinh(x: f32) -> f32 {
   let z = a * a;
   let near = a + a * z * (0.16666667 + z * (0.0083333105 + z * (0.00019842891
     + z * 2.782267e-6)));
-  let half = ag_exp_scaled(a, 0.0, -1);
+  let half = ag_exp_scaled(a, -1);
   let far = bitcast<u32>(half - 0.25 / half);
   let above = bitcast<f32>(select(far, 0x7f800000u, a > 89.41598));
   return select(ag_copysign(select(above, near, a < 1.0), x), x, ag_isnan(x));
@@ -33,7 +33,7 @@ fn ag_sinh(x: f32) -> f32 {
 
 fn ag_cosh(x: f32) -> f32 {
   let a = min(abs(x), 90.0);
-  let half = ag_exp_scaled(a, 0.0, -1);
+  let half = ag_exp_scaled(a, -1);
   let y = bitcast<u32>(half + 0.25 / half);
   let above = bitcast<f32>(select(y, 0x7f800000u, a > 89.41598));
   return select(above, x, ag_isnan(x));

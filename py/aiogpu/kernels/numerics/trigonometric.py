@@ -102,7 +102,7 @@ fn ag_sin(x: f32) -> f32 {
   let both = ag_sin_cos(reduced.x);
   let n = u32(reduced.y);
   let y = bitcast<u32>(select(both.x, both.y, (n & 1u) != 0u));
-  let signed_y = bitcast<f32>(y ^ (n << 30u & 0x80000000u) ^ (bits & 0x80000000u));
+  let signed_y = bitcast<f32>(y ^ ((n << 30u) & 0x80000000u) ^ (bits & 0x80000000u));
   return ag_invalid_if(x, signed_y, magnitude >= 0x7f800000u);
 }
 
@@ -112,7 +112,7 @@ fn ag_cos(x: f32) -> f32 {
   let both = ag_sin_cos(reduced.x);
   let n = u32(reduced.y);
   let y = bitcast<u32>(select(both.y, both.x, (n & 1u) != 0u));
-  let signed_y = bitcast<f32>(y ^ ((n + 1u) << 30u & 0x80000000u));
+  let signed_y = bitcast<f32>(y ^ (((n + 1u) << 30u) & 0x80000000u));
   return ag_invalid_if(x, signed_y, magnitude >= 0x7f800000u);
 }
 
