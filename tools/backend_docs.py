@@ -58,8 +58,8 @@ INTRODUCTION = """\
 
 <!-- Written by tools/backend_docs.py; do not edit. -->
 
-`aiogpu.Backend` is for those who port numerical engines: integer handles, explicit sizes, no arrays.
-It owns nothing: a handle names some bytes, a method makes the next version of them, by the same
+`aiogpu.Backend` is for those who port numerical engines: integer handles, explicit sizes, no
+arrays. It owns nothing: a handle names some bytes, a method makes the next version of them, by the same
 graph, kernels, stream and buffers that arrays use. Every method returns at once, but for those
 marked *await*. What an operation overwrites, older readers keep: an operand may be an output.
 
@@ -123,9 +123,8 @@ def page() -> str:
         if f"def test_{test}(" not in tests:
             raise SystemExit(f"{name}: there is no test_{test} in {TESTS.name}")
         files = ", ".join(f"`kernels/{kernel}.py`" for kernel in kernels.split(", ") if kernel)
-        lines.append(
-            f"| {number} | {signature(name)} | {summary(name)} | {kinds} | {files} | `test_{test}` |"
-        )
+        cells = (number, signature(name), summary(name), kinds, files, f"`test_{test}`")
+        lines.append(f"| {' | '.join(cells)} |")
     public = {name for name in dir(Backend) if not name.startswith("_")}
     if missing := public - {row[1] for row in ROWS}:
         raise SystemExit(f"not in the table: {sorted(missing)}")
