@@ -40,6 +40,7 @@ async function boot({ port, lock, indexURL, wheelURL, packages }) {
     await requireAdapter({ gpu: navigator.gpu, isSecureContext }, "worker");
     enter("pyodide");
     const pyodide = await downloads.needing(load(indexURL, post));
+    onFatal(pyodide, (reason) => post({ type: "lost", reason }));
     pyodide.registerJsModule("_aiogpu_recorder", recorder);
     enter("packages");
     const micropip = await loadMicropip(pyodide);
@@ -66,6 +67,20 @@ async function load(indexURL, post) {
     stdout: (text) => post({ type: "stdout", text }),
     stderr: (text) => post({ type: "stderr", text }),
   });
+}
+
+/**
+ * Python that has crashed answers nothing any more, while its worker lives on and holds its lock. This hook is the
+ * only word of it; it is undocumented, and what Pyodide's own console page uses (314.0.3).
+ *
+ * @param {Pyodide} pyodide
+ * @param {(reason: string) => void} callback
+ */
+function onFatal(pyodide, callback) {
+  /** @type {unknown} */
+  const opened = pyodide;
+  const { _api } = /** @type {{ _api: { on_fatal?: (error: unknown) => void } }} */ (opened);
+  _api.on_fatal = (error) => callback(String(error));
 }
 
 /** @param {Pyodide} pyodide */

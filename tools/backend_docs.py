@@ -59,8 +59,8 @@ INTRODUCTION = """\
 <!-- Written by tools/backend_docs.py; do not edit. -->
 
 `aiogpu.Backend` is for those who port numerical engines: integer handles, explicit sizes, no
-arrays. It owns nothing: a handle names some bytes, a method makes the next version of them, by the same
-graph, kernels, stream and buffers that arrays use. Every method returns at once, but for those
+arrays. It owns nothing: a handle names some bytes, a method makes the next version of them, by the
+same graph, kernels, stream and buffers that arrays use. Every method returns at once, but for those
 marked *await*. What an operation overwrites, older readers keep: an operand may be an output.
 
 ```python

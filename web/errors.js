@@ -144,6 +144,22 @@ export function fromWire(wire) {
   });
 }
 
+/**
+ * The page's error for a start that failed in the worker.
+ *
+ * @param {string} stage
+ * @param {WireError} error
+ * @returns {() => AioGpuError} a BootError, unless the cause has a class that says more
+ */
+export function bootFailure(stage, error) {
+  if (["version", "no-webgpu", "no-adapter"].includes(error.code)) {
+    return () => fromWire(error);
+  }
+  const text = error.traceback ?? error.message;
+  const details = { cause: fromWire(error), traceback: error.traceback };
+  return () => new BootError(`connect: ${stage}: ${text}`, details);
+}
+
 /** @param {string} name @param {string} message */
 function joined(name, message) {
   return message === "" ? name : `${name}: ${message}`;

@@ -6,7 +6,14 @@
  */
 
 import { deferred } from "./deferred.js";
-import { BootError, ProtocolError, VersionError, fromWire, withSite } from "./errors.js";
+import {
+  ProtocolError,
+  VersionError,
+  WorkerLostError,
+  bootFailure,
+  fromWire,
+  withSite,
+} from "./errors.js";
 import { VERSION } from "./protocol.js";
 import { decode } from "./wire.js";
 
@@ -199,7 +206,7 @@ export class Link {
         this.#welcome(message.version);
         break;
       case "failed":
-        this.end(failure(message.stage, message.error));
+        this.end(bootFailure(message.stage, message.error));
         break;
       case "done":
         this.#done(message.id, () => decode(message.value, buffers));
@@ -220,6 +227,9 @@ export class Link {
         break;
       case "devicelost":
         this.listener.event?.("devicelost", { reason: message.reason, message: message.message });
+        break;
+      case "lost":
+        this.end(() => new WorkerLostError(`worker: Python has crashed: ${message.reason}`));
         break;
       case "closed":
         this.#closed();
@@ -276,17 +286,4 @@ function reasonOf(signal) {
   /** @type {unknown} */
   const reason = signal?.reason;
   return /** @type {Error} */ (reason);
-}
-
-/** @param {string} stage @param {WireError} error @returns {() => AioGpuError} */
-function failure(stage, error) {
-  if (["version", "no-webgpu", "no-adapter"].includes(error.code)) {
-    return () => fromWire(error);
-  }
-  const text = error.traceback ?? error.message;
-  return () =>
-    new BootError(`connect: ${stage}: ${text}`, {
-      cause: fromWire(error),
-      traceback: error.traceback,
-    });
 }

@@ -79,5 +79,6 @@ export const PYODIDE_VERSION = "314.0.3";
  *   | { type: "progress", id: number, done: number, total: number | null, message: string }
  *   | { type: "stdout" | "stderr", text: string }
  *   | { type: "devicelost", reason: string, message: string }
+ *   | { type: "lost", reason: string }
  *   | { type: "closed" }} WorkerMessage
  */

@@ -23,18 +23,19 @@ from aiogpu.kernels.writer import TextCache
 from aiogpu.limits import Limits
 from aiogpu.program import FAULTS
 from aiogpu.runtime.pool import Buffer
-from aiogpu.runtime.transfer import HostData
+from aiogpu.runtime.transfer import HostData, HostTarget, JsTarget
 from aiogpu.schedule.fuse import schedule
 from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Coroutine, Iterable, Iterator, Sequence
 
     from aiogpu.array import Array
     from aiogpu.device import Opener
     from aiogpu.graph.node import Node
     from aiogpu.program import Program
     from aiogpu.runtime.runtime import Runtime
+    from aiogpu.runtime.transfer import Reading, Target
     from aiogpu.schedule.step import Step
 
 MAX_DEPTH: Final = 512  # levels of uncomputed nodes; then the stream drains by itself
@@ -69,7 +70,7 @@ class Evaluator:
         Raises:
             UsageError: No device is open yet and the graph has grown too deep.
         """
-        if node.is_done:
+        if node.is_done or node.op is table.CONSTANT:  # a number takes no memory until it is read
             return
         self._shown[id(node)] = weakref.ref(node)
         if len(self._shown) > self._prune_at:
@@ -229,33 +230,60 @@ class Evaluator:
         return value
 
     async def read(self, nodes: Sequence[Node]) -> list[memoryview]:
-        """The bytes of ``nodes``, all of them by one submit.
+        """The bytes of ``nodes``, all of them by one submit as far as they are not long.
 
         Raises:
             AioGpuError: The first of the nodes' errors.
             DeviceLostError: The device was lost.
         """
-        return await self._read(nodes, as_js=False)
+        targets = [HostTarget(node.nbytes) for node in nodes]
+        await self._read(nodes, targets)
+        return [target.data for target in targets]
 
     async def read_js(self, nodes: Sequence[Node]) -> list[Any]:
         """The same as JS typed arrays, each on an ArrayBuffer of its own, past Python's memory."""
-        return await self._read(nodes, as_js=True)
+        recorder = (await self.open()).recorder
+        targets = [JsTarget(recorder, node.nbytes) for node in nodes]
+        await self._read(nodes, targets)
+        pairs = zip(nodes, targets, strict=True)
+        return [recorder.typed_js(target.array, node.dtype.name) for node, target in pairs]
 
-    async def _read(self, nodes: Sequence[Node], *, as_js: bool) -> list[Any]:
+    async def _read(self, nodes: Sequence[Node], targets: Sequence[Target]) -> None:
         with _pinned(nodes):
-            runtime, reads = await self._issue_reads(nodes)
-        results = []
-        try:
-            for node, buffer, number in reads:
-                if number:
-                    await self._settle(runtime, node, buffer, number)
-                results.append(_result(runtime, node, number, as_js=as_js))
-        finally:
-            for _, _, number in reads:
-                if number:
-                    runtime.transfer.release(number)
+            runtime, readings = await self._issue_reads(nodes)
+            try:
+                for node, target in zip(nodes, targets, strict=True):
+                    await self._settle(runtime, node, readings[0].into(target))
+                    readings.popleft()
+            finally:
+                for reading in readings:
+                    reading.close()
         await self._check_faults(runtime)
-        return results
+
+    async def _issue_reads(self, nodes: Sequence[Node]) -> tuple[Runtime, deque[Reading]]:
+        """Compute ``nodes`` and record reads of them."""
+        runtime = await self.open()
+        async with runtime.lock:
+            await self._evaluate(runtime, nodes)
+            for node in nodes:
+                self._check(runtime, node)
+            buffers = [await self._buffer(runtime, node, paced=True) for node in nodes]
+            readings = deque(
+                runtime.transfer.begin(buffer, node.nbytes)
+                for buffer, node in zip(buffers, nodes, strict=True)
+            )
+            runtime.stream.flush()
+        return runtime, readings
+
+    async def _settle(self, runtime: Runtime, node: Node, reading: Awaitable[None]) -> None:
+        try:
+            await reading
+        except DeviceLostError:
+            runtime.stream.is_lost = True
+            raise
+        except AioGpuError as error:
+            node.fail(error)
+            self._check(runtime, node)
 
     async def _check_faults(self, runtime: Runtime) -> None:
         """Raise when a launch before this met data that it could not work with.
@@ -265,44 +293,15 @@ class Evaluator:
         """
         if not runtime.faults.is_armed:
             return
-        number = runtime.faults.read()
+        word = HostTarget(4)
+        reading = runtime.faults.read(runtime.transfer)
         runtime.stream.flush()
         try:
-            await runtime.transfer.settle(number, runtime.faults.buffer())
-            word = runtime.transfer.to_host(number, 4)
+            await reading.into(word)
         except BaseException:
             runtime.faults.is_armed = True  # not looked at after all
             raise
-        finally:
-            runtime.transfer.release(number)
-        runtime.faults.check(word)
-
-    async def _issue_reads(
-        self, nodes: Sequence[Node]
-    ) -> tuple[Runtime, list[tuple[Node, Buffer, int]]]:
-        """Compute ``nodes`` and record a read of each; 0 is the number of a read of nothing."""
-        runtime = await self.open()
-        reads: list[tuple[Node, Buffer, int]] = []
-        async with runtime.lock:
-            await self._evaluate(runtime, nodes)
-            for node in nodes:
-                self._check(runtime, node)
-            for node in nodes:
-                buffer = await self._buffer(runtime, node, paced=True)
-                number = runtime.stream.read(buffer, -(-node.nbytes // 4) * 4) if node.nbytes else 0
-                reads.append((node, buffer, number))
-            runtime.stream.flush()
-        return runtime, reads
-
-    async def _settle(self, runtime: Runtime, node: Node, buffer: Buffer, number: int) -> None:
-        try:
-            await runtime.transfer.settle(number, buffer)
-        except DeviceLostError:
-            runtime.stream.is_lost = True
-            raise
-        except AioGpuError as error:
-            node.fail(error)
-            self._check(runtime, node)
+        runtime.faults.check(word.data)
 
     def _check(self, runtime: Runtime, node: Node) -> None:
         if isinstance(node.value, Buffer) and node.value.error is not None:
@@ -363,12 +362,6 @@ def _pinned(nodes: Sequence[Node]) -> Iterator[None]:
     finally:
         for node in nodes:
             node.holders -= 1
-
-
-def _result(runtime: Runtime, node: Node, number: int, *, as_js: bool) -> Any:  # noqa: ANN401 - a memoryview or a JS typed array
-    if as_js:
-        return runtime.transfer.to_js(number, node.nbytes, node.dtype.name)
-    return runtime.transfer.to_host(number, node.nbytes) if number else memoryview(b"")
 
 
 def _is_alias(step: Step) -> bool:

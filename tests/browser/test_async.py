@@ -5,22 +5,22 @@ from pytest_pyodide import run_in_pyodide
 
 
 @run_in_pyodide
-async def test_raced_opens_give_one_device(selenium_worker_fresh):
+async def test_raced_opens_give_one_device(selenium_worker):
     import asyncio
 
-    import js
     from pyodide.code import run_js
 
     import aiogpu as gpu
 
-    opened = run_js("""
-        globalThis.opened = 0;
-        const adapterOpens = GPUAdapter.prototype.requestDevice;
+    await gpu.close()
+    opened, restore = run_js("""
+        let opened = 0;
+        const kept = GPUAdapter.prototype.requestDevice;
         GPUAdapter.prototype.requestDevice = function (...rest) {
-            globalThis.opened += 1;
-            return adapterOpens.apply(this, rest);
+            opened += 1;
+            return kept.apply(this, rest);
         };
-        () => globalThis.opened
+        [() => opened, () => { GPUAdapter.prototype.requestDevice = kept; }]
     """)
     x = gpu.ones(4) + 1
     assert opened() == 0, "making arrays opened a device"
@@ -42,7 +42,8 @@ async def test_raced_opens_give_one_device(selenium_worker_fresh):
         assert "other wishes" in str(error)
     else:
         raise AssertionError("a second device with other wishes was opened")
-    assert js.globalThis.opened == 1
+    assert opened() == 1
+    restore()
 
 
 @run_in_pyodide
@@ -128,13 +129,14 @@ async def test_cancelled_read_leaks_nothing(selenium_worker):
 
 
 @run_in_pyodide
-async def test_cancelled_open_leaves_the_device_to_the_others(selenium_worker_fresh):
+async def test_cancelled_open_leaves_the_device_to_the_others(selenium_worker):
     import asyncio
 
     import pytest
 
     import aiogpu as gpu
 
+    await gpu.close()
     first = asyncio.ensure_future(gpu.open_device())
     second = asyncio.ensure_future(gpu.ones(3).tolist())
     await asyncio.sleep(0)

@@ -163,12 +163,13 @@ async def test_a_long_chain_is_dropped_and_a_long_loop_is_bounded(selenium_worke
 
 
 @run_in_pyodide
-async def test_a_chain_without_a_device_is_dropped(selenium_worker_fresh):
+async def test_a_chain_without_a_device_is_dropped(selenium_worker):
     import pytest
 
     import aiogpu as gpu
     from aiogpu import evaluate
 
+    await gpu.close()
     x = gpu.ones(16)
     for _ in range(100_000):
         x = x + 1
@@ -271,3 +272,18 @@ async def test_shared_work_is_done_once(selenium_worker):
     # The shared part lies in memory, since it is long and an array shows it.
     assert gpu.counters()["dispatches"] == before + 3
     assert np.allclose(a - b, 2, atol=1e-6)
+
+
+@run_in_pyodide
+async def test_numbers_take_no_memory_until_they_are_read(selenium_worker):
+    import aiogpu as gpu
+
+    await gpu.open_device()
+    await gpu.synchronize()
+    before, dispatches = gpu.memory()["in_use"], gpu.counters()["dispatches"]
+    huge = gpu.full((2**15, 2**15), 3.0)  # more than any buffer holds
+    row = huge[0, :4].reshape(2, 2)
+    await gpu.synchronize()
+    assert (gpu.memory()["in_use"], gpu.counters()["dispatches"]) == (before, dispatches)
+    assert await row.tolist() == [[3, 3], [3, 3]]
+    assert await huge[:3].sum().item() == 3 * 3 * 2**15

@@ -228,6 +228,17 @@ test("a worker that dies rejects what is pending, and whatever comes later", asy
   assert.ok(page.worker.terminated);
 });
 
+test("Python that crashes is lost too", async () => {
+  const { page, gpu } = await connected();
+  const pending = gpu.run("a");
+  await turn();
+  page.worker.post({ type: "lost", reason: "RangeError: stack" });
+  const error = await rejection(pending);
+  assert.ok(error instanceof WorkerLostError);
+  assert.match(error.message, /Python has crashed: RangeError: stack/);
+  assert.ok(page.worker.terminated);
+});
+
 test("a busy worker is not taken for dead", async () => {
   const { gpu } = await connected((worker, message) => {
     setTimeout(() => worker.done(message, "late"), 100);

@@ -63,8 +63,9 @@ void start(async ({ indexURL, wheelURL, pythonURL, canvas, onProgress }) => {
   await loading("packages", pyodide.loadPackage(["numpy", "micropip"]));
   onProgress("Installing aiogpu", 0.75);
   const wheel = wheelURL ?? `../../dist/aiogpu-${VERSION}-py3-none-any.whl`;
+  const { href } = new URL(wheel, location.href);
   const micropip = /** @type {Micropip} */ (pyodide.pyimport("micropip"));
-  await loading("wheel", micropip.install(new URL(wheel, location.href).href));
+  await loading(href, micropip.install(href));
   const response = await fetch(pythonURL);
   pyodide.FS.writeFile("edges.py", await response.text());
   const edges = /** @type {Required<Module>} */ (pyodide.pyimport("edges"));

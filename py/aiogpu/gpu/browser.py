@@ -349,11 +349,21 @@ class BrowserRecorder:
         self.crossings += 2
         self._view(read).assign_to(target)
 
-    def fetch_js(self, read: int, nbytes: int, dtype: str) -> Any:  # noqa: ANN401 - a JS typed array
-        """Copy a finished read's bytes to a JS typed array on an ArrayBuffer of its own."""
-        self.crossings += 2
-        kind = getattr(js, _JS_ARRAYS.get(dtype, "Uint8Array"))
-        return kind.new(self._copy_out(read, nbytes) if nbytes else 0)
+    def new_js(self, nbytes: int) -> Any:  # noqa: ANN401 - a JS Uint8Array
+        """A new JS array of bytes."""
+        self.crossings += 1
+        return js.Uint8Array.new(nbytes)
+
+    def fetch_into_js(self, read: int, target: Any, offset: int, nbytes: int) -> None:  # noqa: ANN401 - a JS Uint8Array
+        """Copy the first bytes of a finished read to ``offset`` in a JS array."""
+        self.crossings += 1
+        self._copy_out(read, target, offset, nbytes)
+
+    def typed_js(self, target: Any, dtype: str) -> Any:  # noqa: ANN401 - a JS typed array
+        """The bytes of a JS array as the typed array of a dtype."""
+        self.crossings += 1
+        name = _JS_ARRAYS.get(dtype)
+        return target if name is None else getattr(js, name).new(target.buffer)
 
     def release(self, read: int) -> None:
         """Give a read's staging buffer back, finished or not."""

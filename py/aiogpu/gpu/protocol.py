@@ -72,8 +72,14 @@ class Recorder(Protocol):
     def fetch_into(self, read: int, target: memoryview) -> None:
         """Copy a finished read's bytes to host memory."""
 
-    def fetch_js(self, read: int, nbytes: int, dtype: str) -> Any:  # noqa: ANN401 - a JS typed array
-        """Copy a finished read's bytes to a JS typed array on an ArrayBuffer of its own."""
+    def new_js(self, nbytes: int) -> Any:  # noqa: ANN401 - a JS Uint8Array
+        """A new JS array of bytes."""
+
+    def fetch_into_js(self, read: int, target: Any, offset: int, nbytes: int) -> None:  # noqa: ANN401 - a JS Uint8Array
+        """Copy the first bytes of a finished read to ``offset`` in a JS array."""
+
+    def typed_js(self, target: Any, dtype: str) -> Any:  # noqa: ANN401 - a JS typed array
+        """The bytes of a JS array as the typed array of a dtype."""
 
     def release(self, read: int) -> None:
         """Give a read's staging buffer back, finished or not."""

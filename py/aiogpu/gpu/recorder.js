@@ -219,9 +219,12 @@ export class Recorder {
     return this.status();
   }
 
-  /** The first `size` bytes of a read in an ArrayBuffer of their own. @param {number} read @param {number} size */
-  copyOut(read, size) {
-    return this.staging.view(read).slice(0, size).buffer;
+  /**
+   * Copy the first `size` bytes of a read to `offset` in `target`.
+   * @param {number} read @param {Uint8Array} target @param {number} offset @param {number} size
+   */
+  copyOut(read, target, offset, size) {
+    target.set(this.staging.view(read).subarray(0, size), offset);
   }
 
   /** Resolves when at most `most` submits are unfinished. @param {number} most */

@@ -130,11 +130,21 @@ class RecordingRecorder:
         assert len(target) == self.reads[read]
         target[:] = bytes(len(target))
 
-    def fetch_js(self, read: int, nbytes: int, dtype: str) -> Any:  # noqa: ANN401 - the protocol's
-        """Zeros, and the dtype's name."""
-        self.crossings += 2
+    def new_js(self, nbytes: int) -> Any:  # noqa: ANN401 - the protocol's
+        """Zeros."""
+        self.crossings += 1
+        return bytearray(nbytes)
+
+    def fetch_into_js(self, read: int, target: Any, offset: int, nbytes: int) -> None:  # noqa: ANN401 - the protocol's
+        """Zeros."""
+        self.crossings += 1
         assert read in self.reads
-        return bytes(nbytes), dtype
+        target[offset : offset + nbytes] = bytes(nbytes)
+
+    def typed_js(self, target: Any, dtype: str) -> Any:  # noqa: ANN401 - the protocol's
+        """The bytes, and the dtype's name."""
+        self.crossings += 1
+        return target, dtype
 
     def release(self, read: int) -> None:
         """Forget a read."""

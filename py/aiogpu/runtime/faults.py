@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from aiogpu.program import Launch
     from aiogpu.runtime.pool import Buffer, Pool
     from aiogpu.runtime.stream import Stream
+    from aiogpu.runtime.transfer import Reading, Transfer
 
 _NBYTES: Final = 4
 
@@ -52,10 +53,10 @@ class Faults:
         self._stream.flush()  # a write overtakes what is not submitted
         self._recorder.write(self._buffer.id, 0, bytes(_NBYTES), 0, _NBYTES)
 
-    def read(self) -> int:
-        """Record a read of the word; its number."""
+    def read(self, transfer: Transfer) -> Reading:
+        """Record a read of the word."""
         self.is_armed = False
-        return self._stream.read(self.buffer(), _NBYTES)
+        return transfer.look(self.buffer(), _NBYTES)
 
     def check(self, data: memoryview) -> None:
         """Raise when the word was set.

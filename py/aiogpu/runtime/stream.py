@@ -132,12 +132,11 @@ class Stream:
         self._work("copy", None, 0, [source], [target])
         self.touched.update((source.id, target.id))
 
-    def read(self, source: Buffer, nbytes: int) -> int:
+    def read(self, source: Buffer, nbytes: int, offset: int = 0) -> int:
         """Record a read; the number under which the device has it after the next flush."""
         self.touched.add(source.id)
         self._next_read += 1
-        self._words += (protocol.READ, self._next_read, source.id, 0, nbytes)
-        self._counters.reads += 1
+        self._words += (protocol.READ, self._next_read, source.id, offset, nbytes)
         return self._next_read
 
     def draw(self, surface: int, source: Buffer, width: int, height: int, form: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from aiogpu.gpu.protocol import FAILED
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from aiogpu.runtime.stream import Stream
 
 CHUNK_NBYTES: Final = 4 << 20  # one writeBuffer of 256 MB blocked the thread for 0.8 s
+READ_NBYTES: Final = 8 << 20  # bytes of one chunk of a read
+READS_IN_FLIGHT: Final = 2  # chunks of one read
 
 
 class HostData:
@@ -68,6 +71,17 @@ class Transfer:
         self._counters.uploads += 1
         return buffer
 
+    def begin(self, source: Buffer, nbytes: int) -> Reading:
+        """Record the first reads of ``nbytes`` bytes; they go out with the next flush."""
+        self._counters.reads += 1
+        return self.look(source, nbytes)
+
+    def look(self, source: Buffer, nbytes: int) -> Reading:
+        """The same for bytes that nobody asked for by themselves: not counted."""
+        reading = Reading(self, source, nbytes)
+        reading.extend()
+        return reading
+
     async def settle(self, read: int, source: Buffer) -> None:
         """Resolve when the bytes of a read are there and are known to be good.
 
@@ -81,26 +95,92 @@ class Transfer:
                 status = await self._recorder.wait(read)
             finally:
                 self._counters.proxies -= 1
-            had_failed = self._failed(status)
+            self._stream.note(status)
             if source.error is not None:
                 raise source.error
-            if not had_failed:
+            if not status & FAILED:
                 return
-
-    def _failed(self, status: int) -> bool:
-        self._stream.note(status)
-        return bool(status & FAILED)
-
-    def to_host(self, read: int, nbytes: int) -> memoryview:
-        """The bytes of a settled read."""
-        data = memoryview(bytearray(-(-nbytes // 4) * 4))
-        self._recorder.fetch_into(read, data)
-        return data[:nbytes]
-
-    def to_js(self, read: int, nbytes: int, dtype: str) -> Any:  # noqa: ANN401 - a JS typed array
-        """The bytes of a settled read as a JS typed array that owns them."""
-        return self._recorder.fetch_js(read, nbytes, dtype)
 
     def release(self, read: int) -> None:
         """Give back what a read holds on the device, finished or not."""
         self._recorder.release(read)
+
+
+class Reading:
+    """A read under way: chunk by chunk, so that work issued later need not wait for all of it.
+
+    Two chunks are in flight at a time: the device copies one while the other is fetched.
+    """
+
+    __slots__ = ("_at", "_chunks", "_nbytes", "_source", "_transfer")
+
+    def __init__(self, transfer: Transfer, source: Buffer, nbytes: int) -> None:
+        self._transfer = transfer
+        self._source = source
+        self._nbytes = nbytes
+        self._at = 0
+        self._chunks: deque[tuple[int, int, int]] = deque()  # read, offset, bytes
+
+    def extend(self) -> None:
+        """Record reads of the next chunks."""
+        while self._at < self._nbytes and len(self._chunks) < READS_IN_FLIGHT:
+            size = min(READ_NBYTES, self._nbytes - self._at)
+            read = self._transfer._stream.read(self._source, -(-size // 4) * 4, self._at)
+            self._chunks.append((read, self._at, size))
+            self._at += size
+
+    async def into(self, target: Target) -> None:
+        """Resolve when all bytes are in ``target``. Cancelling gives back what the read holds.
+
+        Raises:
+            AioGpuError: The work that made them failed.
+            DeviceLostError: The device was lost.
+        """
+        transfer = self._transfer
+        try:
+            while self._chunks:
+                read, offset, size = self._chunks[0]
+                await transfer.settle(read, self._source)
+                target.take(transfer._recorder, read, offset, size)
+                self._chunks.popleft()
+                transfer.release(read)
+                if self._at < self._nbytes:
+                    self.extend()
+                    transfer._stream.flush()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Give back what the read still holds."""
+        while self._chunks:
+            self._transfer.release(self._chunks.popleft()[0])
+
+
+class Target(Protocol):
+    """Where the bytes of a read go."""
+
+    def take(self, recorder: Recorder, read: int, offset: int, nbytes: int) -> None:
+        """Copy the bytes of a settled read to ``offset``."""
+
+
+class HostTarget:
+    """Host memory."""
+
+    def __init__(self, nbytes: int) -> None:
+        self._padded = memoryview(bytearray(-(-nbytes // 4) * 4))
+        self.data = self._padded[:nbytes]
+
+    def take(self, recorder: Recorder, read: int, offset: int, nbytes: int) -> None:
+        """Copy the bytes of a settled read to ``offset``."""
+        recorder.fetch_into(read, self._padded[offset : offset + -(-nbytes // 4) * 4])
+
+
+class JsTarget:
+    """A JavaScript ArrayBuffer of its own."""
+
+    def __init__(self, recorder: Recorder, nbytes: int) -> None:
+        self.array = recorder.new_js(nbytes)
+
+    def take(self, recorder: Recorder, read: int, offset: int, nbytes: int) -> None:
+        """Copy the bytes of a settled read to ``offset``."""
+        recorder.fetch_into_js(read, self.array, offset, nbytes)

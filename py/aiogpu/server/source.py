@@ -6,11 +6,12 @@ import ast
 import inspect
 import itertools
 import linecache
-import symtable
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from types import CodeType
 from typing import Any, Final
+
+from aiogpu.server.binding import bound_names
 
 _numbers = itertools.count(1)
 
@@ -60,7 +61,7 @@ async def evaluate(
     if own:
         # As a module first, for errors that a function's body would not give: `return`, `yield`.
         compile(tree, filename, "exec", flags, dont_inherit=True)
-        function = _as_function(tree, _bound(source, filename) - set(own), own)
+        function = _as_function(tree, own)
         made: dict[str, Callable[..., Any]] = {}
         exec(compile(function, filename, "exec", flags, dont_inherit=True), namespace, made)
         return await made[_FUNCTION](*own.values())
@@ -93,13 +94,7 @@ def _take_futures(tree: ast.Module) -> int:
     return flags
 
 
-def _bound(source: str, filename: str) -> set[str]:
-    """The names that the source binds at top level."""
-    symbols = symtable.symtable(source, filename, "exec").get_symbols()
-    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
-
-
-def _as_function(tree: ast.Module, shared: set[str], own: Collection[str]) -> ast.Module:
+def _as_function(tree: ast.Module, own: Collection[str]) -> ast.Module:
     """The source as the body of a function whose parameters are the run's own names.
 
     A mapping handed to `eval` as locals would not do: functions and comprehensions in the source
@@ -109,6 +104,7 @@ def _as_function(tree: ast.Module, shared: set[str], own: Collection[str]) -> as
     function = module.body[0]
     assert isinstance(function, ast.AsyncFunctionDef)
     function.args.args = [ast.arg(name) for name in own]
+    shared = bound_names(tree) - set(own)
     body: list[ast.stmt] = [_Unannotated().visit(statement) for statement in tree.body]
     if body and isinstance(body[-1], ast.Expr):
         body[-1] = ast.copy_location(ast.Return(body[-1].value), body[-1])

@@ -10,16 +10,21 @@ from aiogpu.kernels.numerics.function import parse
 
 FUNCTIONS = parse(
     """
-// Below 1 an odd polynomial, above 1 - exp of a polynomial fitted to log(erfc); 1 from 3.92 on.
+// erf(x) for |x| <= 1; where x * q would be subnormal, and so lost, a single product.
+fn ag_erf_inner(x: f32) -> f32 {
+  let z = x * x;
+  let q = 0.12837917 + z * (-0.37612626 + z * (0.11283579 + z * (-0.026853347 + z * (0.005187162
+    + z * (-0.0007997853 + z * 7.806904e-5)))));
+  return select(x + x * q, x * 1.1283792, abs(x) < 0x1p-60);
+}
+
+// From 1 on 1 - exp of a polynomial fitted to log(erfc); 1 from 3.92 on.
 fn ag_erf(x: f32) -> f32 {
   let a = min(abs(x), 4.0);
-  let z = a * a;
-  let near = a + a * (0.12837917 + z * (-0.37612626 + z * (0.11283579 + z * (-0.026853347
-    + z * (0.005187162 + z * (-0.0007997853 + z * 7.806904e-5))))));
   let log_tail = -0.00034152647 + a * (-1.1270891 + a * (-0.63814497 + a * (-0.10310658
     + a * (0.021837952 + a * (-0.0029476217 + a * 0.0001863744)))));
-  let far = 1.0 - ag_exp_scaled(log_tail, 0);
-  return select(ag_copysign(select(far, near, a < 1.0), x), x, ag_isnan(x));
+  let outer = 1.0 - ag_exp_scaled(log_tail, 0);
+  return select(ag_copysign(select(outer, ag_erf_inner(a), a < 1.0), x), x, ag_isnan(x));
 }
 
 // 1 / x to 1.5 units: one step of Newton's on the adapter's.
@@ -51,10 +56,9 @@ fn ag_exp_square(a: f32, scale: f32) -> vec2<f32> {
 
 fn ag_erfc(x: f32) -> f32 {
   let a = min(abs(x), 9.4);
-  let inner = 1.0 - 2.828427 * x * ag_normal_centre(2.0 * a * a);
   let tail = ag_times_exp(2.0 * ag_normal_tail(a * 1.4142135), ag_exp_square(a, 1.0));
   let outer = select(tail, 2.0 - tail, bitcast<i32>(x) < 0);
-  let y = select(outer, inner, a < 0.47);
+  let y = select(outer, 1.0 - ag_erf_inner(x), a < 0.7);
   return select(select(y, 0.0, x > 9.4), x, ag_isnan(x));
 }
 
@@ -65,9 +69,8 @@ fn ag_gelu(x: f32) -> f32 {
   let inner = 0.5 * x + z * ag_normal_centre(z);
   let tail = ag_times_exp(a * ag_normal_tail(a), ag_exp_square(a, 0.5));
   let outer = select(x - tail, -tail, bitcast<i32>(x) < 0);
-  let y = ag_copysign(select(outer, inner, a < 0.66), x);
-  let low = bitcast<u32>(x) > 0xc1550000u;
-  return select(select(y, -0.0, low), x, bitcast<i32>(x) >= 0x41000000 || ag_isnan(x));
+  let y = select(select(outer, inner, a < 0.66), 0.0, a >= 13.3);
+  return select(ag_copysign(y, x), x, bitcast<i32>(x) >= 0x41000000 || ag_isnan(x));
 }
 
 // The quotient of a sigmoid's numerator by 1 + exp(-|x|), from the parts of exp(-|x|).

@@ -42,10 +42,10 @@ fn ag_head(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u);
 }
 
-// a / b for a that is 0 or, like b, in [2^-60, 2^60].
+// a / b for a that is 0 or, like b, in [2^-48, 2^48].
 fn ag_quotient(a: f32, b: f32) -> f32 {
   let inverse = 1.0 / b;
-  let q = a * inverse;
+  let q = max(a * inverse, 0.0);
   let q_head = ag_head(q);
   let q_tail = max(q - q_head, 0.0);
   let b_head = ag_head(b);
@@ -57,7 +57,7 @@ fn ag_quotient(a: f32, b: f32) -> f32 {
 // sqrt(x) for x that is 0 or in [2^-60, 2^60].
 fn ag_root(x: f32) -> f32 {
   let inverse = inverseSqrt(max(x, 0x1p-60));
-  let root = x * inverse;
+  let root = max(x * inverse, 0.0);
   let head = ag_head(root);
   let tail = max(root - head, 0.0);
   let residual = max(x - head * head, -0x1p100) - tail * (root + head);
@@ -74,7 +74,7 @@ fn ag_div_f32(a: f32, b: f32) -> f32 {
   let aa = bitcast<u32>(a) & 0x7fffffffu;
   let ab = bitcast<u32>(b) & 0x7fffffffu;
   let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
-  let near = ab - 0x22000000u < 0x3b000000u && (aa - 0x22000000u < 0x3b000000u || aa == 0u);
+  let near = ab - 0x27800000u < 0x30000000u && (aa - 0x27800000u < 0x30000000u || aa == 0u);
   if (near) {
     let q = ag_quotient(bitcast<f32>(aa), bitcast<f32>(ab));
     return bitcast<f32>(bitcast<u32>(q) | sign);

@@ -56,8 +56,9 @@ fn ag_pow_f32(x: f32, y: f32) -> f32 {
   let ax = bx & 0x7fffffffu;
   let ay = by & 0x7fffffffu;
   let k = u32(min(abs(y), 16777216.0));
-  let odd = f32(k) == abs(y) && (k & 1u) != 0u;
-  let whole = f32(k) == abs(y) || ay >= 0x4b800000u;
+  let exact = bitcast<u32>(f32(k)) == ay;
+  let odd = exact && (k & 1u) != 0u;
+  let whole = exact || ay >= 0x4b800000u;
   let sign = select(0u, bx & 0x80000000u, odd);
   var r = bitcast<u32>(ag_pow_positive(ax, y)) | sign;
   // An infinite or zero base, and then an infinite exponent, which asks only on which side of 1 |x| is.

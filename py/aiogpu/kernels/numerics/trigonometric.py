@@ -170,7 +170,7 @@ fn ag_atan_unit(t: f32) -> f32 {
 }
 
 fn ag_atan(x: f32) -> f32 {
-  let a = min(abs(x), 0x1p60);
+  let a = min(abs(x), 0x1p48);
   let steep = a > 1.0;
   let p = ag_atan_unit(ag_quotient(select(a, 1.0, steep), select(1.0, a, steep)));
   let y = select(p, 1.5707964 - (p + 4.371139e-8), steep);
