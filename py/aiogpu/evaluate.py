@@ -349,7 +349,7 @@ class Evaluator:
     def plan(self, nodes: Sequence[Node]) -> list[Step]:
         """The steps that ``nodes`` would take."""
         limits = self.runtime.limits if self.runtime is not None else Limits()
-        return schedule(nodes, limits, fuse=not EAGER.get())
+        return list(schedule(nodes, limits, fuse=not EAGER.get()))
 
 
 @contextmanager

@@ -26,31 +26,32 @@ blur = gpu.wgsl(
     @group(0) @binding(1) var<storage, read> size: array<i32>; // height, width
     @group(0) @binding(2) var<storage, read_write> blurred: array<f32>; // height + 2, width + 2
 
-    const rows = 16;
+    const rows = 32;
 
-    fn across(row: i32, column: i32) -> f32 {
+    fn across(row: i32, columns: array<i32, 5>) -> f32 {
       let start = clamp(row, 0, size[0] - 1) * size[1];
-      let last = size[1] - 1;
-      let a = grey[start + clamp(column - 2, 0, last)];
-      let b = grey[start + clamp(column - 1, 0, last)];
-      let c = grey[start + clamp(column, 0, last)];
-      let d = grey[start + clamp(column + 1, 0, last)];
-      let e = grey[start + clamp(column + 2, 0, last)];
-      return a + e + (b + d) * 4.0 + c * 6.0;
+      let outer = grey[start + columns[0]] + grey[start + columns[4]];
+      let inner = grey[start + columns[1]] + grey[start + columns[3]];
+      return outer + inner * 4.0 + grey[start + columns[2]] * 6.0;
     }
 
     @compute @workgroup_size(64)
     fn blur(@builtin(global_invocation_id) id: vec3u) {
+      let height = size[0];
+      let width = size[1];
       let column = i32(id.x) - 1;
       let first = i32(id.y) * rows - 1;
-      if (column > size[1]) { return; }
-      var a = across(first - 2, column);
-      var b = across(first - 1, column);
-      var c = across(first, column);
-      var d = across(first + 1, column);
-      for (var row = first; row < min(first + rows, size[0] + 1); row++) {
-        let e = across(row + 2, column);
-        blurred[(row + 1) * (size[1] + 2) + column + 1] = (a + e + (b + d) * 4.0 + c * 6.0) / 256.0;
+      if (column > width) { return; }
+      var columns = array<i32, 5>();
+      for (var i = 0; i < 5; i++) { columns[i] = clamp(column + i - 2, 0, width - 1); }
+      var a = across(first - 2, columns);
+      var b = across(first - 1, columns);
+      var c = across(first, columns);
+      var d = across(first + 1, columns);
+      for (var row = first; row < min(first + rows, height + 1); row++) {
+        let e = across(row + 2, columns);
+        let sum = a + e + (b + d) * 4.0 + c * 6.0;
+        blurred[(row + 1) * (width + 2) + column + 1] = sum / 256.0;
         a = b;
         b = c;
         c = d;
@@ -59,7 +60,7 @@ blur = gpu.wgsl(
     }
     """
 )
-BLUR_ROWS = 16
+BLUR_ROWS = 32
 
 kept = {}  # what one call leaves to the next
 

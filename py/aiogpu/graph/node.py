@@ -102,8 +102,9 @@ class Node:
             node.consumers += 1
             if node.depth > depth:
                 depth = node.depth
-        self.depth = depth + 1
-        self.origin = caller()
+        is_view = op.family == "view"
+        self.depth = depth if is_view else depth + 1
+        self.origin = None if is_view else caller()
 
     @property
     def nelems(self) -> int:

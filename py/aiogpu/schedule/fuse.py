@@ -19,22 +19,50 @@ from aiogpu.schedule.step import Apply, Cast, Const, Instr, Iota, Load, Step
 from aiogpu.shapes import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from aiogpu.graph.node import Node
     from aiogpu.limits import Limits
     from aiogpu.shapes import Shape
 
+_FREE = frozenset({"constant", "iota", "view"})
+PORTION = 256  # nodes that are planned at a time: a few milliseconds of Python
 MAX_BODY = 64
 CHEAP_BODY = 8
 
 
-def schedule(roots: Iterable[Node], limits: Limits, *, fuse: bool = True) -> list[Step]:
-    """The steps that compute ``roots``, in an order in which they can run."""
+def schedule(roots: Iterable[Node], limits: Limits, *, fuse: bool = True) -> Iterator[Step]:
+    """The steps that compute ``roots``, in an order in which they can run.
+
+    A large graph is planned portion by portion, so that whoever iterates may pause in between;
+    nodes are not fused across the borders.
+    """
     wanted = [root for root in roots if not root.is_done]
     nodes = order(wanted)
-    own = _Plan(nodes, wanted, limits, fuse=fuse).own
-    return [_step(node, own) for node in nodes if id(node) in own]
+    last_use = {id(operand): at for at, node in enumerate(nodes) for operand in node.inputs}
+    asked = {id(root) for root in wanted}
+    for start in range(0, len(nodes), PORTION):
+        end = start + PORTION
+        portion = [node for node in nodes[start:end] if not node.is_done]
+        outlive = [
+            node
+            for node in portion
+            if id(node) in asked or (last_use[id(node)] >= end and node.op.family not in _FREE)
+        ]
+        portion = _free_operands(portion) + portion
+        own = _Plan(portion, outlive, limits, fuse=fuse).own
+        yield from (_step(node, own) for node in portion if id(node) in own)
+
+
+def _free_operands(nodes: Sequence[Node]) -> list[Node]:
+    """Numbers, ranges and views of earlier portions that ``nodes`` read: they take part again."""
+    known = {id(node) for node in nodes}
+    found: dict[int, Node] = {}
+    for node in nodes:
+        for operand in node.inputs:
+            if id(operand) not in known and not operand.is_done and operand.op.family in _FREE:
+                found[id(operand)] = operand
+    return list(found.values())
 
 
 def _is_free(node: Node, own: set[int], space: Shape) -> bool:
@@ -107,8 +135,8 @@ class _Plan:
             costs[largest] = frozenset((largest,)), 1
 
     def _is_taken(self, operand: Node, space: Shape) -> bool:
-        if operand.is_done or id(operand) in self.own:
-            return False
+        if operand.is_done or id(operand) in self.own or id(operand) not in self._cost:
+            return False  # it lies in memory, or will: an earlier portion computes it
         if _is_free(operand, self.own, space):
             return True
         return (

@@ -44,7 +44,11 @@ fn ag_normal_tail(a: f32) -> f32 {
   let t = (a - 3.0) / (a + 3.0);
   let q = 0.42909613 + t * (0.00022446527 + t * (-0.07419416 + t * (0.066826485 + t * (-0.025598545
     + t * (-0.00020144295 + t * (0.0034329044 + t * (-0.00019521966 + t * -0.0004713755)))))));
-  return q * ag_inverse(a + 0.53125);
+  // As ag_inverse, with what the rounding of the sum lost.
+  let b = a + 0.53125;
+  let lost = a - max(b - 0.53125, 0.0);
+  let inverse = 1.0 / b;
+  return q * (inverse * (max(2.0 - b * inverse, 0.0) - lost * inverse));
 }
 
 // exp(-a^2 * scale), scale 1 or 1/2, in parts: the square is an exact part and the rest.

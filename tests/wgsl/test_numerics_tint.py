@@ -1,0 +1,31 @@
+"""Every function of the numerics library compiles in Tint, alone with what it needs and together."""
+
+from aiogpu.kernels.numerics import FUNCTIONS, sources
+
+MAIN = "@compute @workgroup_size(1) fn main() {}\n"
+
+
+def test_each_function_compiles_with_what_it_needs(validate):
+    shaders = {name: sources([name]) + MAIN for name in FUNCTIONS}
+    assert validate(shaders) == {}
+
+
+def test_all_functions_compile_together(validate):
+    assert validate({"all": sources(FUNCTIONS) + MAIN}) == {}
+
+
+def test_the_validator_refuses_what_is_wrong(validate):
+    wrong = {
+        "missing": "fn f() -> f32 { return ag_exp(1.0); }",
+        "type": "fn f() -> f32 { return 1u; }",
+        "layout": "@group(0) @binding(0) var<storage, read_write> a: array<u32>;\n"
+        "@compute @workgroup_size(100000) fn main() { a[0] = 1u; }",
+    }
+    messages = validate({**wrong, "right": MAIN})
+    assert messages.keys() == wrong.keys()
+    assert "1:25: unresolved call target 'ag_exp'" in messages["missing"][0]
+
+
+def test_the_validator_checks_two_thousand_shaders(validate):
+    shaders = {str(number): sources(["ag_tanh"]) + MAIN + f"// {number}\n" for number in range(2000)}
+    assert validate(shaders) == {}

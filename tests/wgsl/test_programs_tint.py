@@ -1,0 +1,207 @@
+"""Every kind of shader that we write, through Tint: a browser would refuse what this refuses.
+
+No GPU and no browser: steps are rendered on CPython, and Node validates the texts.
+"""
+
+import itertools
+import json
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aiogpu import dtypes
+from aiogpu.errors import DTypeError
+from aiogpu.graph import build, select, table
+from aiogpu.graph.node import Node
+from aiogpu.kernels.render import render
+from aiogpu.kernels.writer import TextCache
+from aiogpu.limits import Limits
+from aiogpu.schedule.fuse import schedule
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMITS = (
+    Limits(immediate_nbytes=64),
+    Limits(immediate_nbytes=0),
+    Limits(immediate_nbytes=64, is_fallback=True),
+    Limits(immediate_nbytes=0, is_fallback=True),
+)
+SHAPE = (4, 6)
+ELEMENTWISE = [op.name for op in table.TABLE.values() if op.family == "elementwise"]
+REDUCTIONS = [op.name for op in table.TABLE.values() if op.family == "reduce"]
+
+
+def leaf(dtype, shape=SHAPE):
+    """Data that lies in a buffer."""
+    return build.leaf(object(), shape, dtype)
+
+
+def laid(dtype, layout):
+    """An operand of shape `SHAPE` that the body reads by each kind of access."""
+    if layout == "direct":
+        return leaf(dtype)
+    if layout == "offset":
+        return select.cut(leaf(dtype, (6, 6)), slice(2, None))
+    if layout == "strided":
+        return select.cut(leaf(dtype, (4, 13)), (slice(None, None, -1), slice(1, None, 2)))
+    if layout == "single":
+        return build.broadcast_to(leaf(dtype, ()), SHAPE)
+    return build.broadcast_to(leaf(dtype, (6,)), SHAPE)
+
+
+LAYOUTS = ("direct", "offset", "strided", "single", "row")
+
+
+class Shaders:
+    """Texts by what they depend on, and the labels under which failures are shown."""
+
+    def __init__(self):
+        self.labels = {}
+        self.spaces = set()
+        self._caches = [TextCache() for _ in LIMITS]
+
+    def add(self, label, node, *, fuse=True, limits=range(len(LIMITS))):
+        for at in limits:
+            for step in schedule([node], LIMITS[at], fuse=fuse):
+                for launch in render(step, LIMITS[at], self._caches[at]).launches:
+                    self.labels.setdefault(launch.wgsl, f"{label} [{launch.label} {at}]")
+                    self.spaces.add(launch.param_space)
+
+    def validate(self):
+        lines = [json.dumps({"label": label, "wgsl": text}) for text, label in self.labels.items()]
+        run = subprocess.run(
+            ["node", "tools/wgsl/validate.mjs"],
+            check=False,
+            cwd=ROOT,
+            input="\n".join(lines),
+            capture_output=True,
+            text=True,
+        )
+        failed = [json.loads(line) for line in run.stdout.splitlines()]
+        shown = "\n".join(f"{each['label']}: {each['messages']}" for each in failed[:10])
+        assert run.returncode == 0, f"{len(failed)} shaders are invalid\n{shown}\n{run.stderr}"
+        assert f"{len(lines)} shaders, 0 failures" in run.stderr
+
+
+@pytest.fixture
+def shaders():
+    return Shaders()
+
+
+def test_validator_refuses_what_is_wrong(shaders):
+    shaders.labels = {"@compute @workgroup_size(1) fn main() { let x: f32 = 1u; }": "wrong"}
+    with pytest.raises(AssertionError, match="1 shaders are invalid"):
+        shaders.validate()
+
+
+def test_every_row_of_the_table_over_dtypes_and_layouts(shaders):
+    taken = set()
+    for name in ELEMENTWISE:
+        arity = table.TABLE[name].arity
+        if name == "astype":
+            continue
+        for dtype in dtypes.ALL:
+            for layout in LAYOUTS:
+                operands = [laid(dtype, layout)] + [laid(dtype, "direct")] * (arity - 1)
+                if name == "where":
+                    operands = [leaf(dtypes.bool_), laid(dtype, layout), laid(dtype, "row")]
+                try:
+                    node = build.elementwise(name, *operands)
+                except DTypeError:
+                    continue
+                taken.add(name)
+                shaders.add(f"{name} {dtype.name} {layout}", node, limits=(0, 1))
+    assert taken == set(ELEMENTWISE) - {"astype"}
+    assert shaders.spaces == {"immediate", "uniform"}
+    shaders.validate()
+
+
+def test_casts_copies_numbers_and_ranges(shaders):
+    for given, wanted in itertools.product(dtypes.ALL, dtypes.ALL):
+        for layout in LAYOUTS:
+            node = build.cast(laid(given, layout), wanted)
+            shaders.add(f"{given.name} to {wanted.name} {layout}", build.copy(node), limits=(0, 1))
+    for dtype in dtypes.ALL:
+        number = True if dtype.kind == "bool" else 1
+        shaders.add(f"full {dtype.name}", build.copy(build.constant(number, dtype, SHAPE)))
+        if dtype.kind != "bool":
+            count = Node(table.IOTA, (), (40,), dtype, {"start": 1, "step": 2})
+            shaders.add(f"arange {dtype.name}", count)
+            shaders.add(f"arange view {dtype.name}", build.copy(select.cut(count, slice(3, 9))))
+        for layout in LAYOUTS[1:]:
+            shaders.add(f"view {dtype.name} {layout}", laid(dtype, layout), limits=(0, 1))
+    shaders.validate()
+
+
+def test_reductions_over_dtypes_axes_and_passes(shaders):
+    for name in REDUCTIONS:
+        for dtype in dtypes.ALL:
+            for shape, axes in (
+                ((100,), (0,)), ((100_000,), (0,)), ((3, 5000), (1,)), ((5000, 3), (0,)),
+                ((3, 40, 5), (0, 2)), ((4, 6), (1,)),
+            ):  # fmt: skip
+                node = build.reduction(name, leaf(dtype, shape), axes, keepdims=False)
+                shaders.add(f"{name} {dtype.name} {shape} {axes}", node)
+            work = build.elementwise("less", laid(dtype, "strided"), laid(dtype, "row"))
+            shaders.add(f"{name} of fused {dtype.name}", build.reduction(name, work, 0, keepdims=True))
+    shaders.validate()
+
+
+def test_products_by_both_kernels(shaders):
+    for dtype in (dtypes.float32, dtypes.int32, dtypes.uint32, dtypes.uint8):
+        for one, two in (
+            ((5, 7), (7, 3)), ((70, 80), (80, 90)), ((2, 5, 7), (7, 3)), ((2, 1, 5, 7), (3, 7, 3)),
+            ((2, 3, 1, 5, 7), (2, 1, 4, 7, 3)), ((7,), (7, 3)), ((2, 5, 7), (7,)),
+        ):  # fmt: skip
+            node = build.matmul(leaf(dtype, one), leaf(dtype, two))
+            shaders.add(f"matmul {dtype.name} {one} {two}", node)
+        first = build.permute(leaf(dtype, (7, 5)), (1, 0))
+        second = select.cut(leaf(dtype, (7, 9)), (slice(None), slice(None, None, -2)))
+        shaders.add(f"matmul of views {dtype.name}", build.matmul(first, second))
+    shaders.validate()
+
+
+def test_assignments_of_every_rank(shaders):
+    for dtype in dtypes.ALL:
+        number = True if dtype.kind == "bool" else 1
+        for rank in range(1, 9):
+            base = leaf(dtype, (3,) * rank)
+            shaders.add(f"setitem {dtype.name} {rank}", select.assign(base, 0, number))
+            key = (slice(None, None, -2), ..., slice(1, None)) if rank > 1 else slice(1, None)
+            shaders.add(f"setitem {dtype.name} {rank}", select.assign(base, key, number))
+    shaders.validate()
+
+
+def random_tree(rng, depth):
+    """A node of random elementwise operations on float32 and int32."""
+    if depth == 0 or rng.random() < 0.1:
+        dtype = rng.choice((dtypes.float32, dtypes.int32, dtypes.uint8, dtypes.bool_))
+        if rng.random() < 0.2:
+            return Node(table.IOTA, (), SHAPE, dtypes.int32, {"start": 0, "step": 1})
+        return laid(dtype, rng.choice(LAYOUTS))
+    while True:
+        name = rng.choice(ELEMENTWISE)
+        if name == "astype":
+            return build.cast(random_tree(rng, depth - 1), rng.choice(dtypes.ALL))
+        operands = [random_tree(rng, depth - 1) for _ in range(table.TABLE[name].arity)]
+        if len(operands) > 1 and name != "where" and rng.random() < 0.3:
+            operands[-1] = rng.choice((1, 2.5, True))
+        try:
+            return build.elementwise(name, *operands)
+        except DTypeError:
+            continue
+
+
+def test_two_hundred_random_fused_trees(shaders):
+    rng = random.Random(16)
+    fused = 0
+    for number in range(200):
+        node = random_tree(rng, rng.randint(2, 5))
+        if rng.random() < 0.2:
+            node = build.reduction(rng.choice(REDUCTIONS), node, rng.choice((0, 1, None)), keepdims=False)
+        shaders.add(f"tree {number}", node)
+        bodies = [len(step.body) for step in schedule([build.copy(node)], LIMITS[0])]
+        fused += max(bodies) > 4
+    assert fused > 120
+    shaders.validate()
