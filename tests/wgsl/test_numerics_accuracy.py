@@ -118,7 +118,7 @@ def units(got: np.ndarray, want: np.ndarray) -> np.ndarray:
         rounded = want.astype(np.float32)
         binade = np.maximum(np.frexp(want)[1] - 1, -126)
         error = np.abs(got - want) / np.ldexp(1.0, binade - 23)
-    error = np.where(got == rounded, np.minimum(error, 0.5), error)
+    error = np.where(got == rounded, np.fmin(error, 0.5), error)
     error = np.where(np.isnan(want) & np.isnan(got), 0, error)
     error = np.where((want == 0) & (np.signbit(got) != np.signbit(want)), np.inf, error)
     error = np.where((want != 0) & (np.abs(want) < TINY) & (np.abs(got) <= TINY), 0, error)

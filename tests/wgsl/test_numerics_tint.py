@@ -23,7 +23,7 @@ def test_the_validator_refuses_what_is_wrong(validate):
     }
     messages = validate({**wrong, "right": MAIN})
     assert messages.keys() == wrong.keys()
-    assert "1:25: unresolved call target 'ag_exp'" in messages["missing"][0]
+    assert "1:24: unresolved call target 'ag_exp'" in messages["missing"][0]
 
 
 def test_the_validator_checks_two_thousand_shaders(validate):
