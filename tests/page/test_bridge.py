@@ -317,8 +317,8 @@ def test_page_timers_tick_while_python_is_busy(shared):
             };
         }"""
     )
-    # A machine that is busy with other things lags by itself: the idle worker is the control, and of three
-    # tries one must do.
+    # A machine that is busy with other things lags by itself: the idle worker is the control, and
+    # one of three tries must do.
     lags = []
     for _ in range(3):
         idle = shared.evaluate("lagWhile(new Promise((resolve) => setTimeout(resolve, 500)))")

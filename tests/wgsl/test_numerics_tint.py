@@ -1,4 +1,4 @@
-"""Every function of the numerics library compiles in Tint, alone with what it needs and together."""
+"""Every function of the numerics library compiles in Tint, alone and with all others."""
 
 from aiogpu.kernels.numerics import FUNCTIONS, sources
 
@@ -27,5 +27,7 @@ def test_the_validator_refuses_what_is_wrong(validate):
 
 
 def test_the_validator_checks_two_thousand_shaders(validate):
-    shaders = {str(number): sources(["ag_tanh"]) + MAIN + f"// {number}\n" for number in range(2000)}
+    shaders = {
+        str(number): sources(["ag_tanh"]) + MAIN + f"// {number}\n" for number in range(2000)
+    }
     assert validate(shaders) == {}

@@ -43,7 +43,10 @@ async function encode(device, { wgsl, inputs, output, count }) {
   const size = count * 4;
   const result = device.createBuffer({ size, usage: STORAGE | COPY_SRC });
   const staging = device.createBuffer({ size, usage: COPY_DST | MAP_READ });
-  const entries = [...buffers, result].map((buffer, binding) => ({ binding, resource: { buffer } }));
+  const entries = [...buffers, result].map((buffer, binding) => ({
+    binding,
+    resource: { buffer },
+  }));
   const group = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
   const encoder = device.createCommandEncoder();
   const pass = encoder.beginComputePass();

@@ -170,7 +170,7 @@ export async function start(open) {
   const pythonURL = place("python", "edges.py").href;
   view.showState("starting");
   try {
-    const source = fetch(pythonURL).then((response) => response.text());
+    void view.showSource(pythonURL);
     const python = await open({
       indexURL: place("indexURL", "../../build/pyodide/").href,
       wheelURL: given.get("wheelURL") ?? undefined,
@@ -178,7 +178,6 @@ export async function start(open) {
       canvas: view.element("edges", HTMLCanvasElement),
       onProgress: view.showProgress,
     });
-    view.showSource(await source);
     view.showProgress("Compiling the shaders", 0.95);
     const { adapter, software } = await python.warmUp();
     view.showAdapter(adapter, software);

@@ -13,7 +13,7 @@ import aiogpu as gpu
 from aiogpu.server import progress
 
 STRIP_NELEMS = 1 << 16  # pixels that NumPy works on between two turns of the event loop
-# Pyodide's loop runs sleeps of up to 2 ms before timers that are due; this one takes its turn.
+# Pyodide 314 sleeps up to 2 ms by messages, which starve timers; longer sleeps are timers.
 TURN_S = 0.004
 CANVAS_NELEMS = 1 << 21  # pixels of the canvas at most: the screen has no more
 

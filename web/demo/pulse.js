@@ -12,8 +12,8 @@ const EVERY_MS = 5;
 export async function pulse(work) {
   let lag = 0;
   let gap = 0;
-  let lastFrame = NaN;
-  let due = performance.now() + EVERY_MS;
+  let lastFrame = performance.now();
+  let due = lastFrame + EVERY_MS;
   const beat = () => {
     const now = performance.now();
     lag = Math.max(lag, now - due);
@@ -21,7 +21,7 @@ export async function pulse(work) {
     timer = setTimeout(beat, EVERY_MS);
   };
   const draw = (/** @type {number} */ now) => {
-    gap = Math.max(gap, now - lastFrame || 0);
+    gap = Math.max(gap, now - lastFrame);
     lastFrame = now;
     frame = requestAnimationFrame(draw);
   };
@@ -31,6 +31,7 @@ export async function pulse(work) {
     const value = await work();
     // What is due by now was late too.
     lag = Math.max(lag, performance.now() - due);
+    gap = Math.max(gap, performance.now() - lastFrame);
     return { lag, gap, value };
   } finally {
     clearTimeout(timer);

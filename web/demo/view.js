@@ -84,9 +84,13 @@ export function hideError() {
   element("error", HTMLElement).hidden = true;
 }
 
-/** @param {string} source */
-export function showSource(source) {
-  element("source", HTMLElement).replaceChildren(highlight(source));
+/** @param {string} url of the Python file; if it is not there, Python's own import will say so */
+export async function showSource(url) {
+  const response = await fetch(url);
+  if (response.ok) {
+    element("source", HTMLElement).replaceChildren(highlight(await response.text()));
+    element("python", HTMLElement).hidden = false;
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-"""How exact each function is: read by the tests of accuracy and by the table in the documentation."""
+"""How exact each function is: for the tests of accuracy and the table in the documentation."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -6,11 +6,11 @@ from types import MappingProxyType
 _TINY = 1.1754943508222875e-38
 _HUGE = 3.4028234663852886e38
 
-# name: (least argument, greatest argument, most units in the last place from the right value). The
-# arguments of functions of two are both in that range. Outside of it lie only what overflows, what
-# is not defined and, for logaddexp, results near 0, which are as exact as a unit of the larger
-# argument. Results and arguments below 2^-126 in magnitude may be flushed to 0. The bounds hold also
-# where the adapter's own division and square root are off by two units, which WGSL allows.
+# name: (least argument, greatest argument, most units in the last place from the right value).
+# Functions of two have both arguments in that range, powers the base. Outside of it lie only what
+# overflows, what is not defined and, for logaddexp, results near 0, which are as exact as a unit of
+# the larger argument. Results and arguments below 2^-126 in magnitude may be flushed to 0. The
+# bounds hold also where the adapter's own quotients are off by two units and its reciprocals by one.
 ACCURACY: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     {
         "ag_div_f32": (-_HUGE, _HUGE, 1.0),

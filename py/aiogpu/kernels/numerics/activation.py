@@ -39,7 +39,7 @@ fn ag_normal_centre(z: f32) -> f32 {
     + z * 0.00010923417)));
 }
 
-// Its upper tail at a, over exp(-a^2 / 2), for a in [0.65, 13.35]: the numerator is nearly constant.
+// Its upper tail at a over exp(-a^2 / 2), for a in [0.65, 13.35]; the numerator is nearly constant.
 fn ag_normal_tail(a: f32) -> f32 {
   let t = (a - 3.0) / (a + 3.0);
   let q = 0.42909613 + t * (0.00022446527 + t * (-0.07419416 + t * (0.066826485 + t * (-0.025598545

@@ -1,4 +1,4 @@
-"""Division, roots and floor division, exact where WGSL promises 2.5 units in the last place or less.
+"""Sums, quotients and roots, right where WGSL promises 2.5 units in the last place or nothing.
 
 Quotients and roots start from the adapter's approximation and are corrected once by the residual,
 as in T. J. Dekker, "A floating-point technique for extending the available precision" (1971), but

@@ -28,7 +28,7 @@ fn ag_exp_scaled(x: f32, k: i32) -> f32 {
   return bitcast<f32>(bitcast<i32>(1.0 + parts.x) + ((i32(parts.y) + k) << 23u));
 }
 
-// factor * 2^n * (1 + p) for n <= 0, with one rounding less than the product; 0 for a subnormal one.
+// factor * 2^n * (1 + p) for n <= 0, one rounding less than the product; 0 where it is subnormal.
 fn ag_times_exp(factor: f32, parts: vec2<f32>) -> f32 {
   let bits = bitcast<u32>(factor + factor * parts.x);
   let n = i32(parts.y);
@@ -38,7 +38,7 @@ fn ag_times_exp(factor: f32, parts: vec2<f32>) -> f32 {
 
 fn ag_exp(x: f32) -> f32 {
   let inside = ag_exp_scaled(clamp(x, -88.0, 89.0), 0);
-  let above = select(bitcast<u32>(inside), 0x7f800000u, x > 88.72284);
+  let above = select(bitcast<u32>(inside), 0x7f800000u, x > 88.72283);
   let y = bitcast<f32>(select(above, 0u, x < -87.33654));
   return select(y, x, ag_isnan(x));
 }
@@ -71,12 +71,12 @@ fn ag_expm1(x: f32) -> f32 {
   let sum = p + max(1.0 - inverse, -0x1p30);
   let scaled = bitcast<f32>(bitcast<i32>(sum) + (i32(n) << 23u));
   let y = select(scaled, sum, n == 0.0);
-  let above = select(bitcast<u32>(y), 0x7f800000u, x > 88.72284);
+  let above = select(bitcast<u32>(y), 0x7f800000u, x > 88.72283);
   let tiny = (bitcast<u32>(x) & 0x7fffffffu) < 0x33000000u;
   return select(bitcast<f32>(above), x, tiny || ag_isnan(x));
 }
 
-// x = 2^e * m with m in [sqrt(1/2), sqrt(2)): gives m - 1 and e, for positive x, subnormal ones too.
+// x = 2^e * m with m in [sqrt(1/2), sqrt(2)): gives m - 1 and e, for positive x, also subnormal.
 fn ag_log_parts(bits: u32) -> vec2<f32> {
   let k = ag_normalized(bits);
   let e = (k - 0x3f3504f3) >> 23u;
@@ -111,7 +111,7 @@ fn ag_log2(x: f32) -> f32 {
   return ag_log_specials(x, parts.y + (parts.x + rest));
 }
 
-// log10(2) and log10(e) each in a part of few bits and the rest, so that whole powers come out whole.
+// log10(2) and log10(e) each in a part of few bits and the rest: powers of ten come out whole.
 fn ag_log10(x: f32) -> f32 {
   let parts = ag_log_parts(bitcast<u32>(x));
   let small = ag_log_rest(parts.x) * 0.4342945 + (parts.x * 0.00070073193 + parts.y * 4.605039e-6);

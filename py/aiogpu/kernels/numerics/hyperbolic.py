@@ -27,7 +27,7 @@ fn ag_sinh(x: f32) -> f32 {
     + z * 2.782267e-6)));
   let half = ag_exp_scaled(a, -1);
   let far = bitcast<u32>(half - 0.25 / half);
-  let above = bitcast<f32>(select(far, 0x7f800000u, a > 89.41598));
+  let above = bitcast<f32>(select(far, 0x7f800000u, a > 89.415985));
   return select(ag_copysign(select(above, near, a < 1.0), x), x, ag_isnan(x));
 }
 
@@ -35,7 +35,7 @@ fn ag_cosh(x: f32) -> f32 {
   let a = min(abs(x), 90.0);
   let half = ag_exp_scaled(a, -1);
   let y = bitcast<u32>(half + 0.25 / half);
-  let above = bitcast<f32>(select(y, 0x7f800000u, a > 89.41598));
+  let above = bitcast<f32>(select(y, 0x7f800000u, a > 89.415985));
   return select(above, x, ag_isnan(x));
 }
 

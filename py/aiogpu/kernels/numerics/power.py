@@ -46,7 +46,7 @@ fn ag_pow_positive(bits: u32, y: f32) -> f32 {
   let n = clamp(round(product), -150.0, 150.0);
   let fraction = clamp(high - n, -2.0, 2.0) + low;
   let inside = bitcast<u32>(ag_exp2_parts(clamp(fraction, -1.0, 1.0), i32(n)));
-  let above = select(inside, 0x7f800000u, product >= 128.0);
+  let above = select(inside, 0x7f800000u, n > 128.0 || (n == 128.0 && fraction >= 0.0));
   return bitcast<f32>(select(above, 0u, product < -126.0));
 }
 
@@ -61,7 +61,7 @@ fn ag_pow_f32(x: f32, y: f32) -> f32 {
   let whole = exact || ay >= 0x4b800000u;
   let sign = select(0u, bx & 0x80000000u, odd);
   var r = bitcast<u32>(ag_pow_positive(ax, y)) | sign;
-  // An infinite or zero base, and then an infinite exponent, which asks only on which side of 1 |x| is.
+  // A base that is 0 or infinite; then an infinite exponent, which asks only if |x| is above 1.
   let grows = (ax > 0x3f800000u) == (by < 0x80000000u);
   let end = select(0u, 0x7f800000u, grows);
   r = select(r, end | sign, ax == 0u || ax == 0x7f800000u);
