@@ -212,7 +212,7 @@ class Array:
             raise SyncAccessError(
                 f"{name}: {self.dtype.name} array: the value is on the GPU; write `{form}`"
             )
-        return browser.wait_sync(self._item())
+        return browser.wait_sync(self._item)
 
     def _number(self, name: str) -> Any:  # noqa: ANN401 - a number
         if self.size != 1:
@@ -243,7 +243,7 @@ class Array:
             raise SyncAccessError(
                 "__array__: an array: the values are on the GPU; write `await x.numpy()`"
             )
-        values = browser.wait_sync(self._numpy())
+        values = browser.wait_sync(self._numpy)
         return values if dtype is None else values.astype(dtype)
 
     # Operators

@@ -7,7 +7,6 @@ are recorded one after another, in the order in which they were asked for.
 
 from __future__ import annotations
 
-import asyncio
 import time
 import weakref
 from collections import deque
@@ -23,7 +22,7 @@ from aiogpu.kernels.writer import TextCache
 from aiogpu.limits import Limits
 from aiogpu.program import FAULTS
 from aiogpu.runtime.pool import Buffer
-from aiogpu.runtime.transfer import HostData, HostTarget, JsTarget
+from aiogpu.runtime.transfer import SLICE_S, HostData, HostTarget, JsTarget
 from aiogpu.schedule.fuse import schedule
 from aiogpu.schedule.step import Load
 
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 512  # levels of uncomputed nodes; then the stream drains by itself
 MAX_UNOPENED: Final = 200_000  # the same before a device is open
-SLICE_S: Final = 0.008  # of Python between two turns of the event loop
 
 EAGER: ContextVar[bool] = ContextVar("aiogpu_eager", default=False)
 
@@ -110,7 +108,7 @@ class Evaluator:
         try:
             await self._record(runtime, nodes)
         except DeviceLostError:
-            runtime.stream.is_lost = True
+            runtime.stream.is_lost = runtime.lost_reason is not None
             raise
 
     async def _record(self, runtime: Runtime, nodes: Sequence[Node]) -> None:
@@ -122,7 +120,7 @@ class Evaluator:
             except AioGpuError as error:
                 step.node.fail(error)
             if time.perf_counter() - turn > SLICE_S:
-                await asyncio.sleep(0)
+                await runtime.recorder.turn()
                 turn = time.perf_counter()
         await runtime.pipelines.prepare(
             [launch for _, program in planned for launch in program.launches]
@@ -132,7 +130,7 @@ class Evaluator:
             await self._run(runtime, step, program, paced=True)
             del step, program
             if time.perf_counter() - turn > SLICE_S:
-                await asyncio.sleep(0)
+                await runtime.recorder.turn()
                 turn = time.perf_counter()
         for node in nodes:
             if isinstance(node.value, HostData):
@@ -165,7 +163,8 @@ class Evaluator:
             runtime.check_alive()
             node.resolve(await self._value(runtime, step, program, paced=paced))
         except AioGpuError as error:
-            if isinstance(error, DeviceLostError):
+            # An array of a device that was lost before says nothing about this one.
+            if isinstance(error, DeviceLostError) and runtime.lost_reason is not None:
                 runtime.stream.is_lost = True
             node.fail(error)
 

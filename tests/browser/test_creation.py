@@ -75,7 +75,6 @@ async def test_uploads_of_every_layout_and_dtype(selenium_worker):
 @run_in_pyodide
 async def test_upload_is_a_copy_of_the_moment(selenium_worker):
     import js
-
     import numpy as np
 
     import aiogpu as gpu

@@ -39,6 +39,11 @@ async def test_destroy_while_reads_are_pending(selenium_worker_fresh):
     for stale in (ready, ready + 1, (ready * 2).sum(), ready[1:]):
         with pytest.raises((gpu.errors.DeviceLostError, gpu.errors.HandleError)):
             await stale.numpy()
+    fresh = await (gpu.arange(3) + 1).copy().evaluate()
+    with pytest.raises((gpu.errors.DeviceLostError, gpu.errors.HandleError)):
+        await (ready * 3).numpy()
+    # What was on the lost device stays lost, and does no harm to the new one.
+    assert await fresh.tolist() == [1, 2, 3]
     again = await gpu.open_device()
     assert again is not device
     assert not again.is_lost

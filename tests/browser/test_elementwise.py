@@ -316,7 +316,11 @@ async def test_shifts_past_the_width(selenium_worker):
     import aiogpu as gpu
 
     by = np.array([0, 1, 7, 8, 31, 32, 33, 200], "i4")
-    for dtype, values in (("int32", (1, -1, -12345)), ("uint32", (1, 2**32 - 1)), ("uint8", (255,))):
+    for dtype, values in (
+        ("int32", (1, -1, -12345)),
+        ("uint32", (1, 2**32 - 1)),
+        ("uint8", (255,)),
+    ):
         for value in values:
             host = np.full(by.shape, value, dtype)
             shift = by.astype(dtype)

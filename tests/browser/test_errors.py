@@ -91,8 +91,6 @@ async def test_sync_reads_wait_by_switching_stacks(selenium_worker):
         float(x[0, 0])
 
 
-
-
 @run_in_pyodide
 async def test_shader_that_does_not_compile_raises_where_its_result_is_awaited(selenium_worker):
     import pytest

@@ -4,7 +4,6 @@ import pytest
 from pytest_pyodide import run_in_pyodide
 
 
-
 @run_in_pyodide
 async def test_an_expression_is_one_launch(selenium_worker):
     import numpy as np

@@ -31,7 +31,9 @@ async def test_sizes_around_the_tiles(selenium_worker):
         arrays = [(gpu.asarray(a), gpu.asarray(b)) for a, b in pairs]
         for _ in range(2):
             # Sums of small integers are exact in float32.
-            for (a, b), read in zip(pairs, await gpu.read(*(x @ y for x, y in arrays)), strict=True):
+            for (a, b), read in zip(
+                pairs, await gpu.read(*(x @ y for x, y in arrays)), strict=True
+            ):
                 assert_array_equal(read, a @ b, strict=True)
 
 

@@ -110,7 +110,9 @@ async def compute(selenium_worker, text):
             axis = e[2] if e[2] < x.ndim else None
             if kind == "sum" and xp is np:
                 wide = np.uint32 if x.dtype == np.uint8 else x.dtype
-                return np.asarray(np.sum(x, axis, dtype=wide, keepdims=e[3])).astype("i4" if wide == np.uint32 else wide)
+                return np.asarray(np.sum(x, axis, dtype=wide, keepdims=e[3])).astype(
+                    "i4" if wide == np.uint32 else wide
+                )
             made = getattr(xp, kind)(x, axis=axis, keepdims=e[3])
             if kind == "sum" and xp is gpu and made.dtype is gpu.uint32:
                 made = made.astype("int32")
@@ -152,7 +154,9 @@ async def compute(selenium_worker, text):
         kept.append(expression)
     failed = []
     for expression, value, read in zip(kept, wanted, await gpu.read(*made), strict=True):
-        if (read.dtype, read.shape) != (value.dtype, value.shape) or not np.array_equal(read, value):
+        if (read.dtype, read.shape) != (value.dtype, value.shape) or not np.array_equal(
+            read, value
+        ):
             failed.append((expression, str(value), str(read), str(value.dtype), str(read.dtype)))
     assert not failed, failed[:3]
     return len(kept)

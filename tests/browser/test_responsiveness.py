@@ -15,6 +15,7 @@ async def test_work_issued_after_a_long_read_completes_before_it(selenium_worker
     large = gpu.arange(16 << 20)
     small = gpu.asarray(np.arange(8, dtype="f4"))
     await large.evaluate()
+    await (small * 2 + 1).numpy()  # compiled
     await gpu.synchronize()
 
     async def read():
@@ -22,8 +23,11 @@ async def test_work_issued_after_a_long_read_completes_before_it(selenium_worker
 
     reading = asyncio.ensure_future(read())
     reads = gpu.counters()["reads"]
-    while gpu.counters()["reads"] == reads:  # until the read of 64 MB has begun
+    for _ in range(100):
         await asyncio.sleep(0)
+        if gpu.counters()["reads"] > reads:
+            break
+    assert gpu.counters()["reads"] == reads + 1  # the read of 64 MB has begun
     got = await (small * 2 + 1).numpy()
     assert not reading.done()
     np.testing.assert_array_equal(got, np.arange(8, dtype="f4") * 2 + 1)

@@ -94,7 +94,10 @@ async def tests_for_nan():
 
 @case("N06", "powers of negative bases, of zeros and of NaN")
 async def powers():
-    bases, exponents = f32(-2, -2, -2, -8, 0, 0, -0.0, nan, 1), f32(2, 3, -1, 1 / 3, 0, -1, -1, 0, nan)
+    bases, exponents = (
+        f32(-2, -2, -2, -8, 0, 0, -0.0, nan, 1),
+        f32(2, 3, -1, 1 / 3, 0, -1, -1, 0, nan),
+    )
     read = await (gpu.asarray(bases) ** gpu.asarray(exponents)).numpy()
     assert_allclose(read, [4, -8, -0.5, nan, 1, inf, -inf, 1, 1], rtol=FOUR_ULP)
 
@@ -111,7 +114,9 @@ async def division():
 async def casts():
     top, bottom = 2**31 - 1, -(2**31)
     x = gpu.array([3.9, -3.9, 1e10, -1e10, 2.0**31, nan, inf])
-    made = await gpu.read(x.astype("int32"), x.astype("uint32"), x.astype("uint8"), x.astype("bool"))
+    made = await gpu.read(
+        x.astype("int32"), x.astype("uint32"), x.astype("uint8"), x.astype("bool")
+    )
     assert made[0].tolist() == [3, -3, top, bottom, top, 0, top]
     assert made[1].tolist() == [3, 0, 2**32 - 1, 0, 2**31, 0, 2**32 - 1]
     assert made[2].tolist() == [3, 0, 255, 0, 255, 0, 255]
@@ -134,7 +139,9 @@ async def many_ones():
 async def products():
     rng = np.random.default_rng(18)
     sizes = (1, 3, 4, 5, 16, 17, 31, 32, 33, 63, 65)
-    triples = [(m, n, k) for m in sizes for n in sizes for k in sizes if (m + 3 * n + 5 * k) % 11 == 0]
+    triples = [
+        (m, n, k) for m in sizes for n in sizes for k in sizes if (m + 3 * n + 5 * k) % 11 == 0
+    ]
     pairs = [
         (rng.integers(-8, 9, (m, k)).astype("f4"), rng.integers(-8, 9, (k, n)).astype("f4"))
         for m, n, k in triples
@@ -151,7 +158,9 @@ async def folding():
     x = gpu.asarray(host)
     made = await gpu.read(x * 0.0, x - x, x / x, 0.0 / (x * 0.0))
     with np.errstate(all="ignore"):
-        for read, wanted in zip(made, (host * 0, host - host, host / host, 0 / (host * 0)), strict=True):
+        for read, wanted in zip(
+            made, (host * 0, host - host, host / host, 0 / (host * 0)), strict=True
+        ):
             assert_array_equal(read, wanted.astype("f4"))
 
 
@@ -160,7 +169,9 @@ async def accuracy_at_the_ends():
     big = f32(1e6, -123456.7, 3.0, 1e-3)
     small = f32(1e-6, -1e-4, 1e-2, 0.3)
     x, y = gpu.asarray(big), gpu.asarray(small)
-    made = await gpu.read(gpu.sin(x), gpu.cos(x), gpu.asin(y), gpu.atan(y), gpu.tanh(y), gpu.sinh(y))
+    made = await gpu.read(
+        gpu.sin(x), gpu.cos(x), gpu.asin(y), gpu.atan(y), gpu.tanh(y), gpu.sinh(y)
+    )
     functions = np.sin, np.cos, np.arcsin, np.arctan, np.tanh, np.sinh
     for at, (read, function) in enumerate(zip(made, functions, strict=True)):
         host = (big if at < 2 else small).astype("f8")
@@ -215,7 +226,9 @@ async def axes():
     x = gpu.asarray(host)
     for axis in (None, 0, 1, 2, (0, 1), (0, 2), (1, 2), (0, 1, 2)):
         for ours, theirs in ((x, host), (x[::-1, 1:, ::2], host[::-1, 1:, ::2])):
-            made = await gpu.read(gpu.sum(ours, axis=axis), gpu.max(ours, axis=axis), gpu.prod(ours, axis=axis))
+            made = await gpu.read(
+                gpu.sum(ours, axis=axis), gpu.max(ours, axis=axis), gpu.prod(ours, axis=axis)
+            )
             assert_array_equal(made[0], theirs.sum(axis))
             assert_array_equal(made[1], theirs.max(axis))
             assert_array_equal(made[2], np.prod(theirs, axis, dtype="i4"))
@@ -223,7 +236,9 @@ async def axes():
 
 @case("G01", "a product over nothing is zeros")
 async def empty_product():
-    assert_array_equal(await (gpu.zeros((2, 0)) @ gpu.zeros((0, 3))).numpy(), np.zeros((2, 3), "f4"))
+    assert_array_equal(
+        await (gpu.zeros((2, 0)) @ gpu.zeros((0, 3))).numpy(), np.zeros((2, 3), "f4")
+    )
 
 
 @case("D01", "integers that do not fit are refused by name")
@@ -254,7 +269,9 @@ async def lost_assignment():
 @case("S01", "shapes with zeros")
 async def zeros_in_shapes():
     made = await gpu.read(
-        gpu.zeros((2, 0)) + gpu.zeros((2, 1)), gpu.zeros((2, 0)) @ gpu.zeros((0, 3)), gpu.zeros((0, 3)).sum(0)
+        gpu.zeros((2, 0)) + gpu.zeros((2, 1)),
+        gpu.zeros((2, 0)) @ gpu.zeros((0, 3)),
+        gpu.zeros((0, 3)).sum(0),
     )
     assert made[0].shape == (2, 0)
     assert_array_equal(made[1], np.zeros((2, 3), "f4"))
@@ -284,7 +301,11 @@ async def rebinding():
     doubled = x * 2
     x[1] = 7
     scalar = gpu.asarray(2) + 3
-    assert (await x.tolist(), await doubled.tolist(), await scalar.item()) == ([0, 7, 0], [0, 0, 0], 5)
+    assert (await x.tolist(), await doubled.tolist(), await scalar.item()) == (
+        [0, 7, 0],
+        [0, 0, 0],
+        5,
+    )
 
 
 @case("L01", "16776961 elements, and 70000 batches of a small product")
@@ -332,4 +353,6 @@ async def many_axes():
     host = np.arange(2 * 3 * 2 * 1 * 3 * 2 * 2 * 3, dtype="i4").reshape(2, 3, 2, 1, 3, 2, 2, 3)
     order = (7, 2, 5, 0, 6, 3, 1, 4)
     x, moved = gpu.permute_dims(gpu.asarray(host), order), host.transpose(order)
-    assert_array_equal(await (x[..., ::-1] * 2 + x[::-1]).numpy(), moved[..., ::-1] * 2 + moved[::-1])
+    assert_array_equal(
+        await (x[..., ::-1] * 2 + x[::-1]).numpy(), moved[..., ::-1] * 2 + moved[::-1]
+    )

@@ -94,7 +94,11 @@ def test_what_no_array_can_be_made_of():
         captured(np.zeros(2, "c8"))
 
 
-@given(hnp.arrays(st.sampled_from(["f4", "i4", "u4", "u1", "?"]), hnp.array_shapes(min_dims=0, min_side=0)))
+@given(
+    hnp.arrays(
+        st.sampled_from(["f4", "i4", "u4", "u1", "?"]), hnp.array_shapes(min_dims=0, min_side=0)
+    )
+)
 def test_values_come_back_as_lists_and_memoryviews(host):
     dtype = dtypes.as_dtype(host.dtype, "test")
     data = memoryview(host.tobytes())

@@ -126,7 +126,9 @@ def test_broadcasting_is_numpys(one, two):
 
 
 def test_broadcast_names_the_axis_and_both_sizes():
-    with pytest.raises(ShapeError, match=r"add: shapes \(2, 3\) and \(4, 3\): sizes 2 and 4 of axis -2"):
+    with pytest.raises(
+        ShapeError, match=r"add: shapes \(2, 3\) and \(4, 3\): sizes 2 and 4 of axis -2"
+    ):
         shapes.broadcast([(2, 3), (4, 3)], "add")
     assert shapes.broadcast([(2, 0), (2, 1)], "add") == (2, 0)
 

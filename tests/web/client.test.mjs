@@ -212,7 +212,11 @@ test("close does not wait for a server that does not answer", async () => {
   const { page, gpu } = await connected();
   page.behave = () => {};
   const started = performance.now();
-  await gpu.close();
+  const pending = gpu.run("forever");
+  const closing = gpu.close();
+  assert.ok((await rejection(pending)) instanceof ClosedError);
+  assert.ok(performance.now() - started < 400);
+  await closing;
   assert.ok(performance.now() - started < 900);
   assert.ok(page.worker.terminated);
 });

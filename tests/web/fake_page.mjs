@@ -1,5 +1,7 @@
 /** A page and a worker for tests: real message ports, and nothing else of a browser. */
 
+import { after } from "node:test";
+
 import { openClient } from "../../web/connect.js";
 import { VERSION } from "../../web/protocol.js";
 
@@ -92,6 +94,15 @@ export class FakeWorker {
   }
 }
 
+/** Every worker of this process: an open port would keep it from ending when a test has failed. */
+const all = [];
+
+after(() => {
+  for (const worker of all) {
+    worker.die();
+  }
+});
+
 export class FakePage {
   gpu = { requestAdapter: () => Promise.resolve({}) };
   isSecureContext = true;
@@ -104,6 +115,7 @@ export class FakePage {
     const worker = new FakeWorker(this);
     worker.url = url;
     this.workers.push(worker);
+    all.push(worker);
     return worker;
   };
 

@@ -13,7 +13,7 @@ import pytest
 
 from aiogpu import dtypes
 from aiogpu.errors import DTypeError
-from aiogpu.graph import build, select, table
+from aiogpu.graph import blocks, build, select, table
 from aiogpu.graph.node import Node
 from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
@@ -61,7 +61,7 @@ class Shaders:
         self.spaces = set()
         self._caches = [TextCache() for _ in LIMITS]
 
-    def add(self, label, node, *, fuse=True, limits=range(len(LIMITS))):
+    def add(self, label, node, *, fuse=True, limits=(0, 1, 2, 3)):
         for at in limits:
             for step in schedule([node], LIMITS[at], fuse=fuse):
                 for launch in render(step, LIMITS[at], self._caches[at]).launches:
@@ -144,7 +144,9 @@ def test_reductions_over_dtypes_axes_and_passes(shaders):
                 node = build.reduction(name, leaf(dtype, shape), axes, keepdims=False)
                 shaders.add(f"{name} {dtype.name} {shape} {axes}", node)
             work = build.elementwise("less", laid(dtype, "strided"), laid(dtype, "row"))
-            shaders.add(f"{name} of fused {dtype.name}", build.reduction(name, work, 0, keepdims=True))
+            shaders.add(
+                f"{name} of fused {dtype.name}", build.reduction(name, work, 0, keepdims=True)
+            )
     shaders.validate()
 
 
@@ -170,6 +172,71 @@ def test_assignments_of_every_rank(shaders):
             shaders.add(f"setitem {dtype.name} {rank}", select.assign(base, 0, number))
             key = (slice(None, None, -2), ..., slice(1, None)) if rank > 1 else slice(1, None)
             shaders.add(f"setitem {dtype.name} {rank}", select.assign(base, key, number))
+    shaders.validate()
+
+
+def test_operations_along_an_axis(shaders):
+    for dtype in dtypes.ALL:
+        for shape, axis in (((9,), 0), ((5, 300), 1), ((300, 5), 0), ((3, 4, 5), 1)):
+            for name in ("argmax", "argmin"):
+                node = blocks.search(name, leaf(dtype, shape), axis, keepdims=False)
+                shaders.add(f"{name} {dtype.name} {shape} {axis}", node)
+            if dtype.kind == "bool":
+                continue
+            for name in ("cumulative_sum", "cumulative_prod"):
+                wide = build.cast(leaf(dtype, shape), dtypes.uint32 if dtype.is_packed else dtype)
+                node = blocks.along(name, wide, axis, exclusive=True)
+                shaders.add(f"{name} {dtype.name} {shape} {axis}", node)
+        large = blocks.search("argmax", leaf(dtype, (100_000,)), None, keepdims=False)
+        shaders.add(f"argmax {dtype.name}", large)
+    for shape, axis in (((9,), 0), ((5, 300), 1), ((300, 5), 0), ((3, 4, 5), 1)):
+        for name in ("softmax", "log_softmax"):
+            work = build.elementwise("add", laid_like(shape), 1.0)
+            shaders.add(f"{name} {shape} {axis}", blocks.along(name, work, axis))
+        node = blocks.along("standardize", laid_like(shape), axis, epsilon=1e-5)
+        shaders.add(f"standardize {shape} {axis}", node)
+    shaders.validate()
+
+
+def laid_like(shape):
+    return leaf(dtypes.float32, shape)
+
+
+def test_gathers_and_scatters(shaders):
+    for dtype in dtypes.ALL:
+        for shape, axis in (((9,), 0), ((4, 6), 0), ((4, 6), 1), ((2, 3, 5), 1)):
+            at = leaf(dtypes.int32, (3,))
+            taken = (*shape[:axis], 3, *shape[axis + 1 :])
+            for raises in (False, True):
+                data = leaf(dtype, shape)
+                label = f"{dtype.name} {shape} {axis} {raises}"
+                shaders.add(f"gather {label}", blocks.gather(data, at, axis, raises=raises))
+                if not dtype.is_packed:
+                    node = blocks.scatter(data, leaf(dtype, taken), at, axis, raises=raises)
+                    shaders.add(f"scatter {label}", node)
+    shaders.validate()
+
+
+def test_convolutions_and_attention(shaders):
+    image, filters = (2, 6, 9, 10), (4, 3, 3, 5)
+    for conv in (
+        blocks.Conv(groups=2), blocks.Conv((2, 1), (1, 2), (1, 2), 2), blocks.Conv((1, 1), (2, 2), (1, 1), 2),
+    ):  # fmt: skip
+        output = conv.output(image, filters)
+        shapes = {
+            "conv2d": (image, filters), "conv2d_data": (output, filters),
+            "conv2d_filter": (image, output),
+        }  # fmt: skip
+        for name, (one, two) in shapes.items():
+            node = blocks.conv2d(name, laid_like(one), laid_like(two), image, filters, conv)
+            shaders.add(f"{name} {conv}", node)
+    for width in (8, 64, 80):
+        queries, keys = (2, 3, 5, width), (2, 3, 7, width)
+        operands = [laid_like(queries), laid_like(keys), laid_like(keys)]
+        for mask in (None, laid_like((5, 7)), laid_like((2, 1, 5, 7)), laid_like((1, 7))):
+            for causal in (False, True):
+                node = blocks.attention(operands, mask, 0.5, causal=causal)
+                shaders.add(f"attention {width} {mask and mask.shape} {causal}", node)
     shaders.validate()
 
 
@@ -199,7 +266,9 @@ def test_two_hundred_random_fused_trees(shaders):
     for number in range(200):
         node = random_tree(rng, rng.randint(2, 5))
         if rng.random() < 0.2:
-            node = build.reduction(rng.choice(REDUCTIONS), node, rng.choice((0, 1, None)), keepdims=False)
+            node = build.reduction(
+                rng.choice(REDUCTIONS), node, rng.choice((0, 1, None)), keepdims=False
+            )
         shaders.add(f"tree {number}", node)
         bodies = [len(step.body) for step in schedule([build.copy(node)], LIMITS[0])]
         fused += max(bodies) > 4

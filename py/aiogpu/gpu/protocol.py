@@ -84,6 +84,9 @@ class Recorder(Protocol):
     def release(self, read: int) -> None:
         """Give a read's staging buffer back, finished or not."""
 
+    async def turn(self) -> None:
+        """Give the event loop a turn, timers included."""
+
     async def drain(self, most: int) -> int:
         """Resolve when at most ``most`` submits are unfinished. Gives the status."""
 

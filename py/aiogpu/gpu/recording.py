@@ -5,6 +5,7 @@ It decodes the same command words as recorder.js, so that tests see dispatches, 
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +151,10 @@ class RecordingRecorder:
         """Forget a read."""
         self.crossings += 1
         self.reads.pop(read, None)
+
+    async def turn(self) -> None:
+        """Give the event loop a turn."""
+        await asyncio.sleep(0)
 
     async def drain(self, most: int) -> int:  # noqa: ARG002 - the protocol's
         """Resolve at once."""

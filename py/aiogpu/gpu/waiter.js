@@ -67,6 +67,11 @@ export class Waiter {
     );
   }
 
+  /** Resolves after a turn of the event loop, in line with the timers that are due. */
+  turn() {
+    return new Promise((resolve) => setTimeout(resolve, 0));
+  }
+
   notify() {
     for (const condition of this.conditions)
       if (this.lost !== null || condition.test()) {

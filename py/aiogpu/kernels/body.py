@@ -101,6 +101,8 @@ def add_params(params: Params, step: Step, lay: Layout) -> None:
             add(f"b{at}", dtypes.word(instr.step, instr.dtype), _param_type(instr))
     if lay.target is not None:
         _add_access(params, lay.target, "t")
+    if _guarded(step):
+        params.ensure_zero()
 
 
 def _add_access(params: Params, access: Access, name: str) -> None:
@@ -126,8 +128,10 @@ def write(step: Step, lay: Layout, index: str) -> tuple[list[str], str]:
             lines += [f"let c{axis} = {rest} % p.n{axis};", f"let r{axis} = {rest} / p.n{axis};"]
             rest = f"r{axis}"
         lines.append(f"let c0 = {rest};")
+    guarded = _guarded(step)
     for at, instr in enumerate(step.body):
-        lines.append(f"let v{at} = {_expression(step, lay, at, instr, index)};")
+        value = _expression(step, lay, at, instr, index)
+        lines.append(f"let v{at} = {f'ag_opaque({value}, p.zero)' if at in guarded else value};")
     return lines, f"v{len(step.body) - 1}"
 
 
@@ -146,6 +150,8 @@ def _expression(step: Step, lay: Layout, at: int, instr: object, index: str) -> 
         case Apply(op, args, dtype):
             compute = step.body[args[-1]].dtype.compute
             template = op.wgsl.get(compute) or op.wgsl["*"]
+            if op.name == "subtract" and args[0] == args[1] and compute == "f32":
+                template = "ag_sub_f32({0}, {1})"  # x - x is NaN for infinities
             return types.narrow(template.format(*(f"v{a}" for a in args)), dtype)
         case _:
             raise AssertionError(instr)
@@ -166,6 +172,28 @@ def _place(access: Access | None, name: str, index: str) -> str:
         return f"({index} + p.o{name})"
     terms = "".join(f" + c{axis} * p.s{name}_{axis}" for axis in range(len(access.strides)))
     return f"(p.o{name}{terms})"
+
+
+_LINEAR = frozenset({"add", "subtract", "multiply", "negative"})
+
+
+def _guarded(step: Step) -> set[int]:
+    """Results that the compiler must take as they are.
+
+    SwiftShader and lavapipe reassociate across operations, so that (a - b) + b is a. A float32 sum,
+    difference or product that goes into another one passes through `ag_opaque`.
+    """
+    linear = [
+        isinstance(instr, Apply) and instr.op.name in _LINEAR and instr.dtype.compute == "f32"
+        for instr in step.body
+    ]
+    return {
+        arg
+        for at, instr in enumerate(step.body)
+        if linear[at] and isinstance(instr, Apply)
+        for arg in instr.args
+        if linear[arg]
+    }
 
 
 def buffers(step: Step) -> list[tuple[str, str, bool]]:

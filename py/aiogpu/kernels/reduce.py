@@ -4,8 +4,7 @@ No workgroup memory and no barrier, which cost 30 to 40 times on a software adap
 interleaved, so that neighbouring invocations read neighbouring elements. The elementwise work
 before the reduction runs in the first pass.
 
-float32 sums carry the rounding error of every addition along (TwoSum, Knuth, The Art of Computer
-Programming, volume 2, 4.2.2), through the partial results too.
+float32 sums carry the rounding error of every addition along, through the partial results too.
 """
 
 from __future__ import annotations
@@ -111,6 +110,7 @@ def _launch(
         params.add("count", dtypes.word(float(step.node.attrs["count"]), dtypes.FLOAT), "f32")
     if this.is_first:
         body.add_params(params, step, lay)
+    params.ensure_zero()
     space = params.space(limits)
     flags = (this.is_first, this.is_last)
     name = step.node.op.name
@@ -172,12 +172,7 @@ def _fold(step: Step, lay: Layout, this: Pass, compute: str) -> list[str]:
         if compute != "bool":
             statements = ["let v = partial[i];"]
     if compensated:
-        add = [
-            f"let total = acc + {value};",
-            "let part = total - acc;",
-            f"err += (acc - (total - part)) + ({value} - part);",
-            "acc = total;",
-        ]
+        add = types.two_sum(value)
     else:
         add = [f"acc = {(how.get(compute) or how['*']).format('acc', value)};"]
     lines = [*statements, *add]

@@ -73,6 +73,7 @@ def _launch(
     params.add("exclusive", int(attrs["exclusive"]))
     if part != "carry":
         body.add_params(params, step, lay)
+    params.ensure_zero()
     space = params.space(limits)
     name = step.node.op.name
     shape = () if part == "carry" else body.key(step, lay)
@@ -170,11 +171,6 @@ def _add(kind: str, *, is_sum: bool) -> Callable[[str], list[str]]:
             return [f"acc = acc * {value};"]
         if kind != "f32":
             return [f"acc = acc + {value};"]
-        return [
-            f"let total = acc + {value};",
-            "let part = total - acc;",
-            f"err += (acc - (total - part)) + ({value} - part);",
-            "acc = total;",
-        ]
+        return types.two_sum(value)
 
     return write

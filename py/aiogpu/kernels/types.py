@@ -77,6 +77,21 @@ def cast(value: str, given: DType, wanted: DType) -> str:
     )
 
 
+def two_sum(value: str) -> list[str]:
+    """Statements that add ``value`` to ``acc`` and the rounding error to ``err``.
+
+    TwoSum (Knuth, The Art of Computer Programming, volume 2, 4.2.2); every step passes through
+    `ag_opaque`, or compilers that reassociate would find that the error is 0.
+    """
+    return [
+        f"let total = ag_opaque(acc + {value}, p.zero);",
+        "let part = ag_opaque(total - acc, p.zero);",
+        "let back = ag_opaque(total - part, p.zero);",
+        f"err += (acc - back) + ({value} - part);",
+        "acc = total;",
+    ]
+
+
 def zero(dtype: DType) -> str:
     """The literal 0 of the compute type."""
     return {"f32": "0.0", "i32": "0", "u32": "0u", "bool": "false"}[dtype.compute]

@@ -36,6 +36,11 @@ class Params:
         self.words.append(word & 0xFFFFFFFF)
         return f"p.{name}"
 
+    def ensure_zero(self) -> None:
+        """Append the word ``zero``, if it is not there: 0, which no compiler can know."""
+        if "zero: u32" not in self.names:
+            self.add("zero", 0)
+
     def space(self, limits: Limits) -> ParamSpace:
         """Where the block travels: immediate data is cheapest, a uniform buffer holds more."""
         return "immediate" if 4 * len(self.words) <= limits.immediate_nbytes else "uniform"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from aiogpu.runtime.pool import Buffer, Pool
     from aiogpu.runtime.stream import Stream
 
-CHUNK_NBYTES: Final = 4 << 20  # one writeBuffer of 256 MB blocked the thread for 0.8 s
+CHUNK_NBYTES: Final = 1 << 20  # one writeBuffer of 256 MB blocked the thread for 0.8 s
+SLICE_S: Final = 0.008  # of one task between two turns of the event loop
 READ_NBYTES: Final = 8 << 20  # bytes of one chunk of a read
 READS_IN_FLIGHT: Final = 2  # chunks of one read
 
@@ -54,9 +55,11 @@ class Transfer:
     async def upload_in_chunks(self, host: HostData, operation: str) -> Buffer:
         """The same, with a turn of the event loop between chunks."""
         buffer = self._target(host, operation)
+        turn = time.perf_counter()
         for start in range(0, host.nbytes, CHUNK_NBYTES):
-            if start:
-                await asyncio.sleep(0)
+            if time.perf_counter() - turn > SLICE_S:
+                await self._recorder.turn()
+                turn = time.perf_counter()
             # The buffer is new to everybody, so no recorded work can use it by now.
             self._recorder.write(
                 buffer.id, start, host.data, start, min(CHUNK_NBYTES, host.nbytes - start)

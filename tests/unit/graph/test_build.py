@@ -32,7 +32,12 @@ def test_dtype_rules(name, given, wanted):
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("add", "bool"), ("bitwise_and", "float32"), ("bitwise_left_shift", "bool"), ("signbit", "int32")],
+    [
+        ("add", "bool"),
+        ("bitwise_and", "float32"),
+        ("bitwise_left_shift", "bool"),
+        ("signbit", "int32"),
+    ],
 )
 def test_dtypes_that_an_operation_refuses(name, given):
     operands = [leaf(3, dtype=dtypes.BY_NAME[given])] * table.TABLE[name].arity
@@ -85,7 +90,10 @@ def test_reductions_give_their_dtype_and_shape():
     x = leaf(2, 3, 4, dtype=dtypes.uint8)
     assert build.reduction("sum", x, 1, keepdims=False).shape == (2, 4)
     assert build.reduction("sum", x, (0, -1), keepdims=True).shape == (1, 3, 1)
-    kinds = {n: build.reduction(n, x, None, keepdims=False).dtype.name for n in ("sum", "max", "any", "mean")}
+    kinds = {
+        n: build.reduction(n, x, None, keepdims=False).dtype.name
+        for n in ("sum", "max", "any", "mean")
+    }
     assert kinds == {"sum": "uint32", "max": "uint8", "any": "bool", "mean": "float32"}
     flags = leaf(3, dtype=dtypes.bool_)
     assert build.reduction("prod", flags, None, keepdims=False).dtype is dtypes.int32

@@ -44,7 +44,9 @@ def test_without_fusion_every_operation_is_a_step():
 def test_numbers_ranges_casts_and_views_cost_no_step():
     x = leaf(4, dtype=dtypes.int32)
     count = Node(table.IOTA, (), (4,), dtypes.int32, {"start": 2, "step": 3})
-    (step,) = steps(op("add", op("multiply", op("add", select.cut(x, slice(None, None, -1)), count), 2.5), 1))
+    (step,) = steps(
+        op("add", op("multiply", op("add", select.cut(x, slice(None, None, -1)), count), 2.5), 1)
+    )
     kinds = [type(i) for i in step.body]
     assert kinds.count(Iota) == 1
     assert kinds.count(Const) == 2
