@@ -41,7 +41,8 @@ from aiogpu.ops.linalg import matmul, matrix_transpose
 
 # fmt: off
 from aiogpu.ops.manipulation import (
-    broadcast_arrays, broadcast_to, expand_dims, flip, moveaxis, permute_dims, reshape, squeeze,
+    broadcast_arrays, broadcast_to, concat, expand_dims, flip, moveaxis, permute_dims, reshape,
+    squeeze, stack,
 )
 # fmt: on
 from aiogpu.ops.searching import where
@@ -59,17 +60,17 @@ __all__ = [
     "add", "all", "any", "arange", "array", "asarray", "asin", "asinh", "atan", "atan2",
     "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "canvas",
-    "ceil", "clip", "close", "cos", "cosh", "counters", "divide", "e", "eager", "empty",
-    "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain",
-    "expm1", "eye", "flip", "float32", "floor", "floor_divide", "full", "full_like", "greater",
-    "greater_equal", "hypot", "inf", "int32", "is_available", "isfinite", "isinf", "isnan",
-    "less", "less_equal", "linspace", "log", "log10", "log1p", "log2", "logical_and",
+    "ceil", "clip", "close", "concat", "cos", "cosh", "counters", "divide", "e", "eager",
+    "empty", "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims",
+    "explain", "expm1", "eye", "flip", "float32", "floor", "floor_divide", "full", "full_like",
+    "greater", "greater_equal", "hypot", "inf", "int32", "is_available", "isfinite", "isinf",
+    "isnan", "less", "less_equal", "linspace", "log", "log10", "log1p", "log2", "logical_and",
     "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum",
     "mean", "memory", "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis",
     "not_equal", "ones", "ones_like", "open_device", "pace", "permute_dims", "pi", "positive",
     "pow", "prod", "read", "reciprocal", "remainder", "report", "request_adapter", "reshape",
-    "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "squeeze", "subtract", "sum",
-    "sync_reads", "synchronize", "tan", "tanh", "trunc", "uint32", "uint8", "wgsl", "where",
-    "zeros", "zeros_like",
+    "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "squeeze", "stack", "subtract",
+    "sum", "sync_reads", "synchronize", "tan", "tanh", "trunc", "uint32", "uint8", "wgsl",
+    "where", "zeros", "zeros_like",
 ]
 # fmt: on

@@ -23,8 +23,8 @@ CANVAS_NELEMS = 1 << 21  # pixels of the canvas at most: the screen has no more
 blur = gpu.wgsl(
     """
     @group(0) @binding(0) var<storage, read> grey: array<f32>;
-    @group(0) @binding(1) var<storage, read> size: array<i32>; // height, width
-    @group(0) @binding(2) var<storage, read_write> blurred: array<f32>; // height + 2, width + 2
+    @group(0) @binding(1) var<storage, read> size: array<i32>; // height, width, first row, rows
+    @group(0) @binding(2) var<storage, read_write> blurred: array<f32>; // rows, width + 2
 
     const rows = 32;
 
@@ -37,10 +37,10 @@ blur = gpu.wgsl(
 
     @compute @workgroup_size(64)
     fn blur(@builtin(global_invocation_id) id: vec3u) {
-      let height = size[0];
       let width = size[1];
       let column = i32(id.x) - 1;
-      let first = i32(id.y) * rows - 1;
+      let first = size[2] + i32(id.y) * rows - 1;
+      let end = min(first + rows, size[2] + size[3] - 1);
       if (column > width) { return; }
       var columns = array<i32, 5>();
       for (var i = 0; i < 5; i++) { columns[i] = clamp(column + i - 2, 0, width - 1); }
@@ -48,10 +48,10 @@ blur = gpu.wgsl(
       var b = across(first - 1, columns);
       var c = across(first, columns);
       var d = across(first + 1, columns);
-      for (var row = first; row < min(first + rows, height + 1); row++) {
+      for (var row = first; row < end; row++) {
         let e = across(row + 2, columns);
         let sum = a + e + (b + d) * 4.0 + c * 6.0;
-        blurred[(row + 1) * (width + 2) + column + 1] = sum / 256.0;
+        blurred[(row + 1 - size[2]) * (width + 2) + column + 1] = sum / 256.0;
         a = b;
         b = c;
         c = d;
@@ -61,6 +61,7 @@ blur = gpu.wgsl(
     """
 )
 BLUR_ROWS = 32
+BAND_NELEMS = 1 << 20  # pixels of one launch: nobody can cut a kernel that is not ours
 
 kept = {}  # what one call leaves to the next
 
@@ -93,10 +94,15 @@ async def edges_on_gpu(photo):
         await asyncio.sleep(TURN_S)
     grey = luminance(*channels)
     del channels
-    threads = (-(-(height + 2) // BLUR_ROWS), width + 2)
-    blurred = blur(
-        grey, gpu.asarray([height, width]), out_shape=(height + 2, width + 2), threads=threads
-    )
+    rows = max(1, BAND_NELEMS // width)
+    bands = []
+    for first in range(0, height + 2, rows):
+        count = min(rows, height + 2 - first)
+        size = gpu.asarray([height, width, first, count])
+        threads = (-(-count // BLUR_ROWS), width + 2)
+        bands.append(blur(grey, size, out_shape=(count, width + 2), threads=threads))
+    blurred = gpu.concat(bands) if len(bands) > 1 else bands[0]
+    del bands
     magnitude = gradient(gpu, blurred)
     scale = 255.0 / gpu.maximum(magnitude.max(), 1.0)
     return (magnitude * scale + 0.5).astype(gpu.uint8)

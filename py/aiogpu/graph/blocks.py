@@ -8,12 +8,13 @@ from aiogpu import dtypes, shapes
 from aiogpu.errors import DTypeError, ShapeError, UsageError
 from aiogpu.graph import build, table
 from aiogpu.graph.node import Node
+from aiogpu.shapes import View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiogpu.dtypes import DType
-    from aiogpu.shapes import Shape, View
+    from aiogpu.shapes import Shape
 
 
 def along(name: str, node: Node, axis: int, **attrs: object) -> Node:
@@ -40,6 +41,38 @@ def search(name: str, node: Node, axis: int | None, *, keepdims: bool) -> Node:
     if count == 0:
         raise UsageError(f"{name}: shape {node.shape}: no elements to choose from")
     return Node(table.TABLE[name], (node,), shape, dtypes.int32, {"axes": axes, "count": count})
+
+
+def concat(nodes: Sequence[Node], axis: int) -> Node:
+    """Nodes of one dtype behind each other along ``axis``.
+
+    Raises:
+        ShapeError: Their other sizes differ.
+        AxisError: There is no such axis.
+    """
+    first = nodes[0]
+    at = shapes.axis_index(axis, len(first.shape), "concat")
+    for node in nodes:
+        if len(node.shape) != len(first.shape) or any(
+            a != b for i, (a, b) in enumerate(zip(node.shape, first.shape, strict=True)) if i != at
+        ):
+            shown = " and ".join(str(node.shape) for node in nodes)
+            raise ShapeError(f"concat: shapes {shown}: only sizes of axis {at} may differ")
+    dtype = first.dtype
+    if dtype.is_packed:  # no shader writes a byte: join words, then narrow
+        wide = [build.cast(node, dtypes.uint32) for node in nodes]
+        return build.cast(concat(wide, axis), dtype)
+    size = sum(node.shape[at] for node in nodes)
+    shape = (*first.shape[:at], size, *first.shape[at + 1 :])
+    result = Node(table.EMPTY, (), shape, dtype)
+    strides = shapes.contiguous_strides(shape)
+    offset = 0
+    for node in nodes:
+        if 0 not in node.shape:
+            target = View(node.shape, strides, offset)
+            result = Node(table.STORE, (result, node), shape, dtype, {"target": target})
+        offset += node.shape[at] * strides[at]
+    return result
 
 
 def dense(node: Node) -> Node:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Family = Literal[
     "leaf",
+    "empty",
     "constant",
     "iota",
     "view",
@@ -38,7 +39,9 @@ Family = Literal[
 # Families whose operand may be computed on the way, element by element; and those that read their
 # operands as they lie in memory.
 PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan"})
-WHOLE: Final = frozenset({"matmul", "conv", "attention", "gather", "update", "user", "pick"})
+WHOLE: Final = frozenset(
+    {"empty", "matmul", "conv", "attention", "gather", "update", "user", "pick"}
+)
 
 # How the dtype of the result and the dtype of computing follow from the operands:
 #   same       they promote, and so is the result
@@ -79,6 +82,7 @@ def _row(
 
 
 LEAF: Final = _row("array", "leaf")
+EMPTY: Final = _row("empty", "empty")  # memory of undefined content, to be stored into
 CONSTANT: Final = _row("full", "constant")
 IOTA: Final = _row("arange", "iota")
 VIEW: Final = _row("view", "view", 1)

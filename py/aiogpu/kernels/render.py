@@ -46,6 +46,6 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     Raises:
         LimitError: The step needs more than the device allows, whatever the kernel.
     """
-    if step.node.op.family == "pick":
+    if step.node.op.family in {"empty", "pick"}:
         return _NOTHING
     return _FAMILIES.get(step.node.op.family, elementwise.render)(step, limits, cache)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aiogpu import shapes
 from aiogpu.array import Array
 from aiogpu.errors import UsageError
-from aiogpu.graph import build
+from aiogpu.graph import blocks, build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,34 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
     """
     shape = shapes.broadcast([x.shape for x in arrays], "broadcast_arrays")
     return [broadcast_to(x, shape) for x in arrays]
+
+
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+    """Arrays behind each other along ``axis``; None flattens them first. Their dtypes promote.
+
+    Raises:
+        UsageError: There are no arrays.
+        ShapeError: Sizes of other axes differ.
+        AxisError: There is no such axis.
+        DTypeError: The dtypes do not promote.
+    """
+    nodes = [x._node if axis is not None else x.reshape(-1)._node for x in arrays]
+    if not nodes:
+        raise UsageError("concat: no arrays: needs at least one")
+    dtype = build.promotion(nodes, "concat")
+    return Array(blocks.concat([build.cast(node, dtype) for node in nodes], axis or 0))
+
+
+def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+    """Arrays of one shape behind each other along a new axis. Their dtypes promote.
+
+    Raises:
+        UsageError: There are no arrays.
+        ShapeError: The shapes differ.
+        AxisError: There is no such place.
+        DTypeError: The dtypes do not promote.
+    """
+    return concat([expand_dims(x, axis=axis) for x in arrays], axis=axis)
 
 
 def expand_dims(x: Array, /, *, axis: int = 0) -> Array:

@@ -33,10 +33,6 @@ fn ag_sub_f32(a: f32, b: f32) -> f32 {
   return select(a - b, bitcast<f32>(bits | 0x7fc00000u), invalid);
 }
 
-fn ag_mul_f32(a: f32, b: f32) -> f32 {
-  return a * b;
-}
-
 // The leading 12 bits.
 fn ag_head(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u);
