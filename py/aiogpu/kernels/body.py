@@ -144,7 +144,8 @@ def _expression(step: Step, lay: Layout, at: int, instr: object, index: str) -> 
         case Const(_, dtype):
             return f"(p.k{at} != 0u)" if dtype.compute == "bool" else f"p.k{at}"
         case Iota(_, _, dtype):
-            return types.narrow(f"(p.a{at} + {dtype.compute}({index}) * p.b{at})", dtype)
+            number = types.cast(index, dtypes.uint32, dtype)
+            return types.narrow(f"(p.a{at} + {number} * p.b{at})", dtype)
         case Cast(arg, dtype):
             return types.cast(f"v{arg}", step.body[arg].dtype, dtype)
         case Apply(op, args, dtype):

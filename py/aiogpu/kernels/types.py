@@ -71,7 +71,7 @@ def cast(value: str, given: DType, wanted: DType) -> str:
     if given.kind == "float":
         return f"{_FROM_F32[wanted.name]}({value})"
     if wanted.kind == "float":
-        return f"f32({value})"
+        return f"f32({value})" if given.is_packed else f"ag_{given.compute}_to_f32({value})"
     return narrow(
         f"{wanted.compute}({value})" if given.compute != wanted.compute else value, wanted
     )
