@@ -66,8 +66,7 @@ async def test_next_use_opens_a_new_device_many_times(selenium_worker):
         devices.append(device)
         device.destroy()
         with pytest.raises((gpu.errors.DeviceLostError, gpu.errors.HandleError)):
-            for _ in range(50):
-                await (x + 1).numpy()
+            await (x + 1).numpy()
     await gpu.close()
     kept = gpu.ones(3) + 1  # never computed on a lost device: no reason to fail
     assert await kept.tolist() == [2, 2, 2]

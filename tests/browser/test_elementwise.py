@@ -221,7 +221,8 @@ async def test_nan_and_infinity_in_binary_functions(selenium_worker):
     x, y = gpu.asarray(a), gpu.asarray(b)
     names = (
         "add", "subtract", "multiply", "divide", "maximum", "minimum", "equal", "not_equal",
-        "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor",
+        "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
+        "logical_xor",
     )  # fmt: skip
     for name, read in zip(
         names, await gpu.read(*(getattr(gpu, n)(x, y) for n in names)), strict=True
@@ -454,7 +455,8 @@ async def test_nan_in_maximum_clip_and_where(selenium_worker):
     numbers = gpu.array([inf, 0.5, 4, -38.8, nan])
     made = await gpu.read(
         gpu.maximum(x, y), gpu.minimum(x, y), gpu.maximum(gpu.array([nan, -1, 2]), 0),
-        gpu.array([1, nan, 2]).max(), gpu.array([1, nan, 2]).min(), gpu.clip(gpu.array([nan, 2, -1]), 0, 1),
+        gpu.array([1, nan, 2]).max(), gpu.array([1, nan, 2]).min(),
+        gpu.clip(gpu.array([nan, 2, -1]), 0, 1),
         gpu.where(gpu.isnan(v), 0, v), gpu.isnan(numbers), gpu.isinf(numbers), v != v,
     )  # fmt: skip
     wanted = (

@@ -13,14 +13,14 @@ async def test_host_conversions_name_the_await_form(selenium_worker):
     x = gpu.array(3.5)
     before = gpu.counters()
     for convert in (float, int, bool, complex, np.asarray, np.array, lambda v: 1 if v else 0):
-        with pytest.raises(gpu.errors.SyncAccessError, match="await x.") as caught:
+        with pytest.raises(gpu.errors.SyncAccessError, match=r"await x\.") as caught:
             convert(x)
         assert isinstance(caught.value, TypeError)
         assert isinstance(caught.value, ValueError)
     with pytest.raises(gpu.errors.SyncAccessError):
-        [1, 2, 3][gpu.array(1)]
+        range(3).index(gpu.array(1)) or [1, 2, 3].pop(gpu.array(1))
     with pytest.raises(gpu.errors.SyncAccessError):
-        not x == x  # noqa: SIM201 - the conversion of an array to bool is what is tested
+        bool(x == x)
     for several in (float, int, bool):
         with pytest.raises(gpu.errors.UsageError):
             several(gpu.ones(3))

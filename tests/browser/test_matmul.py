@@ -1,4 +1,4 @@
-"""Matrix products: sizes around the tiles, batches, dtypes, views, vectors, nothing in the middle."""
+"""Matrix products: sizes around the tiles, batches, dtypes, views, vectors, no inner axis."""
 
 import pytest
 from pytest_pyodide import run_in_pyodide
@@ -20,7 +20,7 @@ async def test_sizes_around_the_tiles(selenium_worker):
         for m in sizes
         for n in sizes
         for k in sizes
-        if m == n or n == k or m == k or rng.random() < 0.15
+        if len({m, n, k}) < 3 or rng.random() < 0.15
     ]
     for start in range(0, len(triples), 100):
         part = triples[start : start + 100]
@@ -48,7 +48,8 @@ async def test_batches_broadcast_and_vectors_lose_their_axis(selenium_worker):
     for one, two in (
         ((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (2, 4, 5)), ((2, 1, 3, 4), (5, 4, 2)),
         ((2, 1, 3, 1, 4), (3, 4, 2)), ((4,), (4, 3)), ((3, 4), (4,)), ((4,), (4,)),
-        ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((1, 1, 1), (7, 1, 1)), ((3, 1, 2, 33, 40), (2, 40, 35)),
+        ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((1, 1, 1), (7, 1, 1)),
+        ((3, 1, 2, 33, 40), (2, 40, 35)),
     ):  # fmt: skip
         a, b = (rng.integers(-5, 6, shape).astype("f4") for shape in (one, two))
         made = gpu.matmul(gpu.asarray(a), gpu.asarray(b))

@@ -42,7 +42,8 @@ async def test_many_launches_with_uniform_parameters_in_one_submit(selenium_work
     before = gpu.counters()
     reads = await gpu.read(*made)
     after = gpu.counters()
-    assert after["dispatches"] - before["dispatches"] == 600
+    # A large graph is planned in portions, and nothing is fused across their borders.
+    assert 600 <= after["dispatches"] - before["dispatches"] < 610
     for n, read in enumerate(reads):
         assert np.array_equal(read, moved[::-1] * n + moved[:, ::-1]), n
 
@@ -110,20 +111,25 @@ async def test_similar_calls_are_not_confused_in_either_order(selenium_worker):
         (lambda: (x(a) + x(a), a + a), lambda: (x(a) + x(a).T, a + a.T)),
         (lambda: (x(a) + x(a[0]), a + a[0]), lambda: (x(a) + x(a[:, :1]), a + a[:, :1])),
         (lambda: (x(flat) + x(flat), flat + flat), lambda: (x(cube) + x(cube), cube + cube)),
-        (lambda: (x(cube) + x(a[0]), cube + a[0]), lambda: (x(cube)[::-1] + x(a[0]), cube[::-1] + a[0])),
+        (lambda: (x(cube) + x(a[0]), cube + a[0]),
+         lambda: (x(cube)[::-1] + x(a[0]), cube[::-1] + a[0])),
         (lambda: (x(a).sum(0), a.sum(0)), lambda: (x(a).sum(1), a.sum(1))),
         (lambda: (x(a).sum(), a.sum()), lambda: (x(a).max(), a.max())),
-        (lambda: (x(cube).sum((0, 2)), cube.sum((0, 2))), lambda: (x(cube).sum((0, 1)), cube.sum((0, 1)))),
+        (lambda: (x(cube).sum((0, 2)), cube.sum((0, 2))),
+         lambda: (x(cube).sum((0, 1)), cube.sum((0, 1)))),
         (lambda: (x(a) @ x(a), a @ a), lambda: (x(a) @ x(a).T, a @ a.T)),
         (lambda: (x(a) @ x(a), a @ a), lambda: (x(cube) @ x(a), cube @ a)),
         (lambda: (x(a)[::2] + 0, a[::2]), lambda: (x(a)[1::2] + 0, a[1::2])),
         (lambda: (x(a) - x(a)[::-1], a - a[::-1]), lambda: (x(a)[::-1] - x(a), a[::-1] - a)),
         (lambda: (gpu.where(x(a) > 4, 1, 0), np.where(a > 4, 1, 0)),
          lambda: (gpu.where(x(a) > 4, 0, 1), np.where(a > 4, 0, 1))),
-        (lambda: (gpu.maximum(x(a), 3), np.maximum(a, 3)), lambda: (gpu.minimum(x(a), 3), np.minimum(a, 3))),
+        (lambda: (gpu.maximum(x(a), 3), np.maximum(a, 3)),
+         lambda: (gpu.minimum(x(a), 3), np.minimum(a, 3))),
         (lambda: (x(a) == 3, a == 3), lambda: (x(a) != 3, a != 3)),
-        (lambda: (gpu.arange(3, 9), np.arange(3, 9)), lambda: (gpu.arange(3, 9, 2), np.arange(3, 9, 2))),
-        (lambda: (x(a).astype("int32"), a.astype("i4")), lambda: (x(a).astype("uint32"), a.astype("u4"))),
+        (lambda: (gpu.arange(3, 9), np.arange(3, 9)),
+         lambda: (gpu.arange(3, 9, 2), np.arange(3, 9, 2))),
+        (lambda: (x(a).astype("int32"), a.astype("i4")),
+         lambda: (x(a).astype("uint32"), a.astype("u4"))),
         (lambda: (x(a) * 1.0, a), lambda: (x(a) * True, a)),
     ]  # fmt: skip
     for first_opens in (True, False):

@@ -66,14 +66,14 @@ def test_the_copy_is_private():
 
 
 def test_integers_that_do_not_fit_are_named():
-    for given, dtype, shown in (
+    for data, dtype, shown in (
         ([2**31], None, "2147483648 does not fit int32"),
         (np.array([2**40]), None, "1099511627776 does not fit int32"),
         ([300], dtypes.uint8, "300 does not fit uint8, 0 to 255"),
         (array.array("q", [-1]), dtypes.uint32, "-1 does not fit uint32"),
     ):
         with pytest.raises(IntegerOverflowError, match=shown):
-            captured(given, dtype)
+            captured(data, dtype)
 
 
 def test_floats_to_integers_truncate_and_saturate():

@@ -31,7 +31,7 @@ def test_import_needs_neither_numpy_nor_javascript():
 async def test_first_use_says_that_there_is_no_browser():
     x = gpu.ones(3) + 1
     for awaited in (x.tolist, x.evaluate, gpu.open_device, gpu.request_adapter):
-        with pytest.raises(gpu.errors.NoWebGPUError, match="CPython.*Pyodide"):
+        with pytest.raises(gpu.errors.NoWebGPUError, match=r"CPython.*Pyodide"):
             await awaited()
     assert await gpu.is_available() is False
     assert gpu.environment()["host"] == "cpython"

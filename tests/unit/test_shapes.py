@@ -75,7 +75,7 @@ def test_reshape_of_what_is_contiguous_is_always_a_view(case):
 
 @given(views())
 def test_contiguous_means_in_order_without_gaps(case):
-    view, array, data = case
+    view, array, _ = case
     if array.size > 1:
         in_order = np.array_equal(array.ravel(), np.arange(array.size) + array.ravel()[0])
         assert view.is_contiguous == in_order

@@ -220,7 +220,8 @@ def test_gathers_and_scatters(shaders):
 def test_convolutions_and_attention(shaders):
     image, filters = (2, 6, 9, 10), (4, 3, 3, 5)
     for conv in (
-        blocks.Conv(groups=2), blocks.Conv((2, 1), (1, 2), (1, 2), 2), blocks.Conv((1, 1), (2, 2), (1, 1), 2),
+        blocks.Conv(groups=2), blocks.Conv((2, 1), (1, 2), (1, 2), 2),
+        blocks.Conv((1, 1), (2, 2), (1, 1), 2),
     ):  # fmt: skip
         output = conv.output(image, filters)
         shapes = {

@@ -30,8 +30,9 @@ async def perform(
     if isinstance(request, Run):
         own = decode_items(request.locals, buffers, to_numpy=to_numpy)
         _check_names("locals", own)
-        filename = source.register(request.source, request.filename)
-        return await source.evaluate(request.source, filename, namespace, own)
+        text = source.dedented(request.source)
+        filename = source.register(text, request.filename)
+        return await source.evaluate(text, filename, namespace, own)
     args = [decode(item, buffers, to_numpy=to_numpy) for item in request.args]
     kwargs = decode_items(request.kwargs, buffers, to_numpy=to_numpy)
     value = find(request.target, namespace)(*args, **kwargs)

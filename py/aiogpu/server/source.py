@@ -6,6 +6,7 @@ import ast
 import inspect
 import itertools
 import linecache
+import textwrap
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from types import CodeType
@@ -20,6 +21,11 @@ _MOST_SOURCES: Final = 500
 _filenames: deque[str] = deque()
 
 _FUNCTION: Final = "__aiogpu_run__"
+
+
+def dedented(source: str) -> str:
+    """A source without the indentation that all its lines share: pages write it in templates."""
+    return textwrap.dedent(source)
 
 
 def register(source: str, filename: str) -> str:
