@@ -5,6 +5,8 @@ from pytest_pyodide import run_in_pyodide
 
 @run_in_pyodide
 async def test_host_conversions_name_the_await_form(selenium_worker):
+    import operator
+
     import numpy as np
     import pytest
 
@@ -18,7 +20,7 @@ async def test_host_conversions_name_the_await_form(selenium_worker):
         assert isinstance(caught.value, TypeError)
         assert isinstance(caught.value, ValueError)
     with pytest.raises(gpu.errors.SyncAccessError):
-        range(3).index(gpu.array(1)) or [1, 2, 3].pop(gpu.array(1))
+        operator.index(gpu.array(1))
     with pytest.raises(gpu.errors.SyncAccessError):
         bool(x == x)
     for several in (float, int, bool):

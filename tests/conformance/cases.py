@@ -354,3 +354,73 @@ async def many_axes():
     assert_array_equal(
         await (x[..., ::-1] * 2 + x[::-1]).numpy(), moved[..., ::-1] * 2 + moved[::-1]
     )
+
+
+@case("R04", "small numbers are not lost beside large ones, and no compiler takes the care out")
+async def compensation():
+    host = np.tile(f32(1e8, 1, -1e8, 1), 25000)
+    x = gpu.asarray(host)
+    assert await x.sum().item() == 50000
+    assert_allclose(await x.mean().item(), 0.5, rtol=1e-7)
+    y = gpu.asarray(f32(1, 1e8, -3))
+    far = f32(1e8)
+    # Reassociated, these would give y back.
+    assert_array_equal(await ((y + 1e8) - 1e8).numpy(), (f32(1, 1e8, -3) + far) - far)
+    assert_array_equal(await ((y - 1e8) + 1e8).numpy(), (f32(1, 1e8, -3) - far) + far)
+
+
+@case("B01", "a sample of the backend's methods")
+async def backend():
+    rng = np.random.default_rng(0)
+    made = await gpu.Backend.create()
+
+    def put(host):
+        handle = made.alloc(host.nbytes)
+        made.copy_htod(handle, host)
+        return handle
+
+    async def get(handle, shape, dtype="f4"):
+        data = await made.copy_dtoh(handle, 4 * int(np.prod(shape)))
+        return np.frombuffer(data, dtype).reshape(shape)
+
+    a, b = (rng.integers(-3, 4, shape).astype("f4") for shape in ((17, 33), (33, 9)))
+    x, y, out = put(a), put(b), made.alloc(4 * 5000)
+    made.gemm("N", "N", 17, 9, 33, 2.0, x, 33, y, 9, 0.0, out, 9)
+    assert_array_equal(await get(out, (17, 9)), 2 * (a @ b))
+    made.gemm("T", "T", 33, 33, 9, 1.0, y, 33, y, 9, 0.0, out, 33)
+    square = b.reshape(9, 33).T @ b.T
+    assert_array_equal(await get(out, (33, 33)), square)
+    made.reduce("argmax", x, out, (17, 33), 1)
+    assert_array_equal(await get(out, (17,), "i4"), a.argmax(1))
+    made.scan("sum", x, out, (17 * 33,), 0)
+    assert_array_equal(await get(out, (17 * 33,)), a.ravel().cumsum(dtype="f4"))
+    made.softmax(x, out, (17, 33), 0)
+    e = np.exp(a.astype("f8") - a.max(0))
+    assert_allclose(await get(out, (17, 33)), e / e.sum(0), rtol=1e-5)
+    image, filters = rng.integers(-3, 4, (1, 2, 8, 8)), rng.integers(-3, 4, (3, 2, 3, 3))
+    made.conv2d_forward(put(image.astype("f4")), put(filters.astype("f4")), out,
+                        image.shape, filters.shape, padding=(1, 1))  # fmt: skip
+    padded = np.pad(image, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    want = np.einsum("nchwij,kcij->nkhw", windows, filters)
+    assert_array_equal(await get(out, want.shape), want)
+    index = np.array([4, 0, 16], "i4")
+    made.gather(x, put(index), out, (17, 33), 0, 3)
+    assert_array_equal(await get(out, (3, 33)), a[index])
+    q, k, v = (rng.normal(size=(1, 2, n, 8)).astype("f4") for n in (5, 7, 7))
+    made.attention(put(q), put(k), put(v), out, 1, 2, 5, 7, 8, 0.5, causal=False)
+    e = np.exp(0.5 * np.einsum("bhqd,bhkd->bhqk", q, k).astype("f8"))
+    want = np.einsum("bhqk,bhkd->bhqd", e / e.sum(-1, keepdims=True), v)
+    assert_allclose(await get(out, q.shape), want, rtol=1e-4, atol=1e-6)
+
+
+@case("P01", "small reads come at once, not at the browser's next poll")
+async def polling():
+    x = gpu.asarray(f32(1, 2, 3))
+    await (x + 1).numpy()
+    times = []
+    for _ in range(20):
+        start = time.perf_counter()
+        await (x + 1).numpy()
+        times.append(1000 * (time.perf_counter() - start))
+    assert min(times) < 10, f"{min(times):.1f} ms at best"  # Firefox polls every 100 ms

@@ -90,7 +90,10 @@ try {
   const report = await runAll();
   const failed = report.cases.filter(({ passed }) => !passed).length;
   const count = report.cases.length;
-  say(failed ? "failed" : "passed", failed ? `${failed} of ${count} failed` : `all ${count} passed`);
+  say(
+    failed ? "failed" : "passed",
+    failed ? `${failed} of ${count} failed` : `all ${count} passed`,
+  );
   await post(report);
 } catch (error) {
   say("failed", String(error));

@@ -32,7 +32,7 @@ def test_only_integers_are_indices():
 def test_sync_reads_say_where_stacks_cannot_switch():
     with gpu.sync_reads(), pytest.raises(gpu.errors.SyncAccessError, match="stacks"):
         float(gpu.ones(()))
-    with pytest.raises(gpu.errors.SyncAccessError, match="await x.item"):
+    with pytest.raises(gpu.errors.SyncAccessError, match=r"await x\.item"):
         float(gpu.ones(()))
 
 
