@@ -51,16 +51,15 @@ def draw() -> Image.Image:
     pen.rectangle((0, lake, width, height), (70, 110, 140))
     chance = random.Random(3)
     for _ in range(160):
-        x, y = chance.uniform(0, width), chance.uniform(lake + 8, height)
-        length = (y - lake) * 0.5 + 20
-        pen.line((x, y, x + length, y), (112, 152, 176), 3)
+        left, level = chance.uniform(0, width), chance.uniform(lake + 8, height)
+        pen.line((left, level, left + (level - lake) * 0.5 + 20, level), (112, 152, 176), 3)
     for _ in range(46):
-        x, foot = chance.uniform(0, width), lake + chance.uniform(-6, 26)
+        stem, foot = chance.uniform(0, width), lake + chance.uniform(-6, 26)
         tall = chance.uniform(0.07, 0.15) * height
         for part in range(4):
             top, half = foot - tall * (1 - part * 0.16), tall * (0.10 + 0.05 * part)
             pen.polygon(
-                [(x, top), (x - half, top + tall * 0.34), (x + half, top + tall * 0.34)],
+                [(stem, top), (stem - half, top + tall * 0.34), (stem + half, top + tall * 0.34)],
                 (22, 52 + 8 * part, 48),
             )
     return image.resize(SIZE, Image.Resampling.LANCZOS)

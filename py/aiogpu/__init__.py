@@ -49,6 +49,7 @@ from aiogpu.ops.searching import where
 from aiogpu.ops.statistical import all, any, max, mean, min, prod, sum
 from aiogpu.reading import read
 from aiogpu.report import close, counters, environment, memory, pace, report, version
+from aiogpu.server import progress
 from aiogpu.surface import Canvas, canvas, synchronize
 
 newaxis = None
@@ -68,9 +69,9 @@ __all__ = [
     "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum",
     "mean", "memory", "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis",
     "not_equal", "ones", "ones_like", "open_device", "pace", "permute_dims", "pi", "positive",
-    "pow", "prod", "read", "reciprocal", "remainder", "report", "request_adapter", "reshape",
-    "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "squeeze", "stack", "subtract",
-    "sum", "sync_reads", "synchronize", "tan", "tanh", "trunc", "uint32", "uint8", "wgsl",
-    "where", "zeros", "zeros_like",
+    "pow", "prod", "progress", "read", "reciprocal", "remainder", "report", "request_adapter",
+    "reshape", "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "squeeze", "stack",
+    "subtract", "sum", "sync_reads", "synchronize", "tan", "tanh", "trunc", "uint32", "uint8",
+    "wgsl", "where", "zeros", "zeros_like",
 ]
 # fmt: on

@@ -26,13 +26,23 @@ Every class has a stable ``code``: it crosses the bridge and has its twin in ``w
 A message reads ``operation: what was given: what is wrong``.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class AioGpuError(Exception):
     """The root of all errors that aiogpu raises by itself."""
 
     code: ClassVar[str] = "aiogpu"
+
+    def again(self) -> Self:
+        """The same error as a new object: what a value keeps has no traceback.
+
+        A traceback refers to frames, and those to the arrays that keep the error: a cycle that
+        would hold memory until a collection.
+        """
+        copy = type(self)(*self.args)
+        copy.__cause__ = self.__cause__
+        return copy
 
 
 class UsageError(AioGpuError, ValueError):

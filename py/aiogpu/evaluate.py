@@ -307,7 +307,7 @@ class Evaluator:
             node.fail(node.value.error)
         if node.error is not None:
             runtime.ledger.seen(node.error)
-            raise node.error.with_traceback(None)
+            raise node.error.again()
 
     async def finish(self, nodes: Sequence[Node]) -> None:
         """Enqueue all work that ``nodes`` need and raise the first error that is known.
@@ -340,10 +340,13 @@ class Evaluator:
                 runtime.stream.is_lost = True
             raise
         for node in pending:
-            self._check(runtime, node)
+            # What stood on a device that was lost before says so when it is awaited; the work of
+            # this device is done all the same.
+            if not isinstance(node.error, DeviceLostError):
+                self._check(runtime, node)
         await self._check_faults(runtime)
         if (error := runtime.ledger.take_unseen()) is not None:
-            raise error.with_traceback(None)
+            raise error.again()
 
     def plan(self, nodes: Sequence[Node]) -> list[Step]:
         """The steps that ``nodes`` would take."""

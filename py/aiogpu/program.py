@@ -33,6 +33,8 @@ class Launch:
         cost: Rough scalar operations of one workgroup; paces long launches.
         constants: Values of ``override`` constants, by name.
         entry: Name of the entry point.
+        sizes: Bytes that each binding shows, so that ``arrayLength`` is right; empty where the
+            shader does not ask, and sees whole buffers.
         fault_at: Which parameter takes the number under which a fault is reported; None where the
             launch reports none. One that does binds `FAULTS`.
         is_checked: False for code that we did not write: it gets a submit of its own.
@@ -48,6 +50,7 @@ class Launch:
     cost: int = 0
     constants: tuple[tuple[str, float], ...] = ()
     entry: str = "main"
+    sizes: tuple[int, ...] = ()
     fault_at: int | None = None
     is_checked: bool = True
 

@@ -33,6 +33,7 @@ class Canvas:
         self._attached: tuple[Runtime, int] | None = None
         self._latest: tuple[Node, int, int, int] | None = None
         self._drawing: asyncio.Task[None] | None = None
+        self._shown: Array | None = None
 
     def show(self, x: Array) -> None:
         """Draw ``x``; returns at once, and the drawing follows the computing of ``x`` on the GPU.
@@ -62,11 +63,17 @@ class Canvas:
         except RuntimeError:
             raise UsageError("show: no event loop is running; call it from a coroutine") from None
         self._drop()
+        self._shown = x
         x._node.holders += 1
         self._latest = x._node, shape[1], shape[0], channels + (x.dtype is dtypes.uint8)
         if self._drawing is None:
             self._drawing = loop.create_task(self._draw())
             SURFACES.drawing.add(self._drawing)
+
+    @property
+    def shown(self) -> Array | None:
+        """The array that was shown last, or None."""
+        return self._shown
 
     def _drop(self) -> None:
         """Let go of the array that was shown last."""

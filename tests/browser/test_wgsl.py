@@ -170,3 +170,19 @@ async def test_wrong_use_is_refused_at_the_call(selenium_worker):
         with pytest.raises(gpu.errors.KernelError, match=match):
             gpu.wgsl(source)
     assert gpu.counters() == before
+
+
+@run_in_pyodide
+async def test_array_length_is_that_of_the_array(selenium_worker):
+    import aiogpu as gpu
+
+    count = gpu.wgsl("""
+        @group(0) @binding(0) var<storage, read> x: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<u32>;
+        @compute @workgroup_size(1) fn count() { y[0] = arrayLength(&x); y[1] = arrayLength(&y); }
+    """)
+    whole = gpu.arange(1000, dtype="float32").copy()
+    for n in (1, 2, 7, 63, 64, 65, 1000):
+        found = await count(whole[:n], out_shape=3, workgroups=1).tolist()
+        assert found[:2] == [n, 3]
+        assert await count(whole[1000 - n :], out_shape=2, workgroups=1).tolist() == [n, 2]

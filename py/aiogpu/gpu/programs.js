@@ -10,6 +10,7 @@
 
 const SLOT = 256; // bytes of a uniform slot: minUniformBufferOffsetAlignment
 const SLOTS = 256; // slots of one uniform buffer
+const SIZED = 65536; // flag in a number of buffers: their sizes follow them
 const IMMEDIATE = 64; // bytes of immediate data
 const MAX_GROUPS = 1024; // bind groups that one pipeline keeps
 
@@ -113,14 +114,15 @@ export class Programs {
   /**
    * @param {ImmediatePass} pass @param {number} id @param {boolean} isCurrent the pass has this pipeline
    * @param {Uint32Array} words @param {number} at where the buffers' numbers stand
-   * @param {number} nbuffers @param {Map<number, GPUBuffer>} buffers
+   * @param {number} count of buffers, plus SIZED @param {Map<number, GPUBuffer>} buffers
    */
-  set(pass, id, isCurrent, words, at, nbuffers, buffers) {
+  set(pass, id, isCurrent, words, at, count, buffers) {
     const program = this.programs.get(id);
     if (!program?.pipeline) throw new Error("the shader does not compile");
     if (!isCurrent) pass.setPipeline(program.pipeline);
-    pass.setBindGroup(0, this.group(program, words, at, nbuffers, buffers));
-    const first = at + nbuffers + 1;
+    pass.setBindGroup(0, this.group(program, words, at, count, buffers));
+    const nbuffers = count % SIZED;
+    const first = at + (count < SIZED ? nbuffers : 2 * nbuffers) + 1;
     const nparams = words[first - 1] ?? 0;
     if (program.space === "immediate") pass.setImmediates(0, words, first, nparams);
     else if (program.space === "uniform") this.setUniforms(pass, words, first, nparams);
@@ -128,18 +130,21 @@ export class Programs {
   }
 
   /**
-   * @param {Program} program @param {Uint32Array} words @param {number} at @param {number} nbuffers
-   * @param {Map<number, GPUBuffer>} buffers
+   * @param {Program} program @param {Uint32Array} words @param {number} at
+   * @param {number} count of buffers, plus SIZED @param {Map<number, GPUBuffer>} buffers
    */
-  group(program, words, at, nbuffers, buffers) {
-    const key = words.subarray(at, at + nbuffers).join();
+  group(program, words, at, count, buffers) {
+    const nbuffers = count % SIZED;
+    const isSized = count >= SIZED;
+    const key = words.subarray(at, at + (isSized ? 2 * nbuffers : nbuffers)).join();
     const known = program.groups.get(key);
     if (known) return known;
     /** @type {GPUBindGroupEntry[]} */ const entries = [];
     for (let binding = 0; binding < nbuffers; binding++) {
       const buffer = buffers.get(words[at + binding] ?? 0);
       if (!buffer) throw new Error("a buffer that is not there");
-      entries.push({ binding, resource: { buffer } });
+      const size = isSized ? words[at + nbuffers + binding] : undefined;
+      entries.push({ binding, resource: { buffer, size } });
     }
     const layout = /** @type {GPUBindGroupLayout} */ (program.layout);
     const made = this.device.createBindGroup({ layout, entries });

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aiogpu.program import Launch
 
 DISPATCH: Final = 1
+SIZED: Final = 1 << 16  # flag in a dispatch's number of buffers: their sizes follow them
 COPY: Final = 2
 READ: Final = 3
 DRAW: Final = 4

@@ -7,6 +7,7 @@
  *
  * Word layouts (all u32; sizes and offsets in bytes):
  *   DISPATCH  1, pipeline, gx, gy, gz, nbuffers, buffer..., nparams, param...
+ *             (nbuffers + 65536: a size for each buffer follows the buffers)
  *   COPY      2, source, source offset, target, target offset, size
  *   READ      3, read, source, source offset, size
  *   DRAW      4, surface, buffer, width, height, format

@@ -94,11 +94,12 @@ class RecordingRecorder:
         while at < len(words):
             match words[at]:
                 case protocol.DISPATCH:
-                    pipeline, x, y, z, nbuffers = words[at + 1 : at + 6]
+                    pipeline, x, y, z, count = words[at + 1 : at + 6]
+                    nbuffers = count % protocol.SIZED
                     buffers = tuple(words[at + 6 : at + 6 + nbuffers])
                     assert all(buffer in self.live for buffer in buffers)
-                    nparams = words[at + 6 + nbuffers]
-                    first = at + 7 + nbuffers
+                    first = at + 7 + nbuffers * (1 + count // protocol.SIZED)
+                    nparams = words[first - 1]
                     label = self.launches[pipeline].label
                     commands.append(
                         Dispatch(label, (x, y, z), buffers, tuple(words[first : first + nparams]))

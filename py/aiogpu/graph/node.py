@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
     from aiogpu.dtypes import DType
+    from aiogpu.errors import AioGpuError
     from aiogpu.graph.table import Op
     from aiogpu.shapes import Shape
 
@@ -94,7 +95,7 @@ class Node:
         self.dtype = dtype
         self.attrs = attrs
         self.value: Any = None
-        self.error: BaseException | None = None
+        self.error: AioGpuError | None = None
         self.holders = 0
         self.consumers = 0
         depth: int = 0
@@ -126,10 +127,10 @@ class Node:
         self.value = value
         self._unlink()
 
-    def fail(self, error: BaseException) -> None:
+    def fail(self, error: AioGpuError) -> None:
         """Record why there is no value, and let go of the sources."""
         if self.error is None:
-            self.error = error
+            self.error = error.with_traceback(None)
         self.value = None
         self._unlink()
 

@@ -120,6 +120,8 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
         )
     operands = iter(step.slots)
     results = iter(range(len(step.inputs), len(step.inputs) + len(facts.bindings)))
+    shown = iter([_whole_words(operand.nbytes) for operand in step.node.inputs])
+    made = iter([_whole_words(nbytes) for nbytes in attrs["outputs"]])
     slots = [next(results if binding.is_written else operands) for binding in facts.bindings]
     return Program(
         (
@@ -134,7 +136,13 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
                 cost=64 * x * y * z,
                 constants=attrs["constants"],
                 entry=facts.entry,
+                sizes=tuple(next(made if b.is_written else shown) for b in facts.bindings),
                 is_checked=False,
             ),
         )
     )
+
+
+def _whole_words(nbytes: int) -> int:
+    """The size of a binding: at least one word, which WebGPU demands."""
+    return max(4, -(-nbytes // 4) * 4)

@@ -51,14 +51,15 @@ class Pipelines:
             flight = self._flights.get(key)
             if flight is None:
                 flight = self._flights[key] = asyncio.ensure_future(self._compile(key, launch))
+                flight.add_done_callback(_retrieve)
             flights[key] = flight
-        # Shielded: another task may wait for the same flight.
-        results = await asyncio.gather(
-            *map(asyncio.shield, flights.values()), return_exceptions=True
-        )
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
+            del flight
+        try:
+            while flights:
+                # Shielded: another task may wait for the same flight.
+                await asyncio.shield(flights.popitem()[1])
+        finally:
+            flights.clear()  # an error's traceback refers to this frame, and a flight to its error
 
     def now(self, launch: Launch) -> int:
         """The pipeline of ``launch``, compiled by the form that does not wait where it must be.
@@ -93,3 +94,9 @@ class Pipelines:
 
 def _key(launch: Launch) -> Key:
     return launch.wgsl, launch.entry, launch.constants, launch.writes
+
+
+def _retrieve(flight: asyncio.Future[None]) -> None:
+    """Who waits for a flight sees its error; when nobody does any more, it is no news."""
+    if not flight.cancelled():
+        flight.exception()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from aiogpu.errors import LimitError, OutOfMemoryError
 
 if TYPE_CHECKING:
+    from aiogpu.errors import AioGpuError
     from aiogpu.gpu.protocol import Recorder
     from aiogpu.limits import Limits
     from aiogpu.runtime.counters import Counters
@@ -52,7 +53,7 @@ class Buffer:
         self.serial = serial
         self.nbytes = nbytes
         self.capacity = capacity
-        self.error: BaseException | None = None
+        self.error: AioGpuError | None = None
         self.host: object = None
         self.is_shared = False
 

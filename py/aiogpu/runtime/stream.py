@@ -32,7 +32,7 @@ BUDGETS: Final = {
     ("throughput", False): (1 << 36, 8),
     ("interactive", False): (1 << 34, 2),
     ("throughput", True): (1 << 22, 4),
-    ("interactive", True): (1 << 20, 1),
+    ("interactive", True): (1 << 20, 2),
 }
 
 
@@ -104,7 +104,9 @@ class Stream:
             params = (first, *launch.params[1:])
             cost = launch.cost * count
         ids = [buffer.id for buffer in buffers]
-        self._words += (protocol.DISPATCH, pipeline, *grid, len(ids), *ids, len(params), *params)
+        count = len(ids) + protocol.SIZED * bool(launch.sizes)
+        self._words += (protocol.DISPATCH, pipeline, *grid, count, *ids, *launch.sizes)
+        self._words += (len(params), *params)
         reads: list[Buffer] = []
         written: list[Buffer] = []
         for at, buffer in enumerate(buffers):
