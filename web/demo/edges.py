@@ -87,13 +87,10 @@ def gradient(xp, x):
 async def edges_on_gpu(photo):
     """Shape (h, w, 3 or 4), uint8, to (h, w), uint8. Nothing is computed before a read."""
     height, width = photo.shape[:2]
-    channels = []
-    for channel in range(3):
-        # An array of the GPU is a copy: 12 megapixels take some milliseconds, one turn each.
-        channels.append(gpu.asarray(photo[..., channel]))
-        await asyncio.sleep(TURN_S)
-    grey = luminance(*channels)
-    del channels
+    pixels = gpu.asarray(photo)
+    await asyncio.sleep(TURN_S)  # a copy of 48 MB takes some milliseconds: one turn
+    grey = luminance(pixels[..., 0], pixels[..., 1], pixels[..., 2])
+    del pixels
     rows = max(1, BAND_NELEMS // width)
     bands = []
     for first in range(0, height + 2, rows):

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from aiogpu.runtime.pool import Buffer, Pool
     from aiogpu.runtime.stream import Stream
 
-CHUNK_NBYTES: Final = 1 << 20  # one writeBuffer of 256 MB blocked the thread for 0.8 s
+# One writeBuffer of 256 MB blocked the thread for 0.8 s, one of 1 MB up to 28 ms.
+CHUNK_NBYTES: Final = 512 << 10
 SLICE_S: Final = 0.008  # of one task between two turns of the event loop
 READ_NBYTES: Final = 8 << 20  # bytes of one chunk of a read
 READS_IN_FLIGHT: Final = 2  # chunks of one read
