@@ -69,7 +69,7 @@ a, b, c = (backend.alloc(4 * n * n) for _ in range(3))
 backend.copy_htod(a, numbers)
 backend.gemm("N", "T", n, n, n, 1.0, a, n, b, n, 0.0, c, n)
 backend.softmax(c, c, (n, n), axis=1)
-result = await backend.copy_dtoh(c)          # the only wait
+result = await backend.copy_dtoh(c)  # the only wait
 ```
 
 Sizes and offsets are bytes, multiples of 4; strides and leading dimensions are elements. Everything

@@ -100,3 +100,26 @@ async def test_loss_on_the_page_opens_another_device(selenium):
     with pytest.raises((gpu.errors.DeviceLostError, gpu.errors.HandleError)):
         await x.numpy()
     assert await (gpu.ones(4) + 1).tolist() == [2] * 4
+
+
+@run_in_pyodide
+async def test_backend_works_on_the_page(selenium):
+    import numpy as np
+
+    import aiogpu as gpu
+
+    backend = await gpu.Backend.create()
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype("f4") for shape in ((20, 35), (35, 10)))
+    x, y, out = (backend.alloc(4 * 1000) for _ in range(3))
+    backend.copy_htod(x, a)
+    backend.copy_htod(y, b)
+    backend.gemm("N", "N", 20, 10, 35, 1.0, x, 35, y, 10, 0.0, out, 10)
+    got = np.frombuffer(await backend.copy_dtoh(out, 4 * 200), "f4").reshape(20, 10)
+    np.testing.assert_array_equal(got, a @ b)
+    backend.reduce("max", x, out, (20, 35), 0)
+    got = np.frombuffer(await backend.copy_dtoh(out, 4 * 35), "f4")
+    np.testing.assert_array_equal(got, a.max(0))
+    backend.scan("sum", x, x, (700,), 0)
+    got = np.frombuffer(await backend.copy_dtoh(x, 4 * 700), "f4")
+    np.testing.assert_array_equal(got, a.ravel().cumsum(dtype="f4"))

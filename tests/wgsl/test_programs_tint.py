@@ -261,10 +261,10 @@ def random_tree(rng, depth):
             continue
 
 
-def test_two_hundred_random_fused_trees(shaders):
+def test_five_hundred_random_fused_trees(shaders):
     rng = random.Random(16)
     fused = 0
-    for number in range(200):
+    for number in range(500):
         node = random_tree(rng, rng.randint(2, 5))
         if rng.random() < 0.2:
             node = build.reduction(
