@@ -47,12 +47,11 @@ def elementwise(name: str, *operands: Operand) -> Node:
         cast(operand, want) if isinstance(operand, Node) else constant(operand, want)
         for operand, want in zip(operands, target, strict=True)
     )
-    first = nodes[0].shape
-    shape = (
-        first
-        if all(n.shape == first for n in nodes)
-        else shapes.broadcast([n.shape for n in nodes], name)
-    )
+    shape = nodes[0].shape
+    for node in nodes[1:]:
+        # Numbers and equal shapes are what most operations meet.
+        if node.shape and node.shape != shape:
+            shape = shapes.broadcast([n.shape for n in nodes], name) if shape else node.shape
     return Node(op, nodes, shape, result)
 
 

@@ -28,15 +28,19 @@ class Origin(NamedTuple):
 
 
 _PACKAGE = __name__.partition(".")[0]
+_FREE = frozenset({"constant", "view"})  # families that no launch computes by themselves
+_OURS: set[int] = set()  # ids of the global namespaces of this package's modules, as they are met
 
 
 def caller() -> Origin | None:
     """The innermost frame outside of this package."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name != _PACKAGE and not name.startswith("aiogpu."):
-            return Origin(frame.f_code, frame.f_lineno)
+        names = frame.f_globals
+        if id(names) not in _OURS:  # a lookup for our own frames, of which there are several
+            if names.get("__name__", "").partition(".")[0] != _PACKAGE:
+                return Origin(frame.f_code, frame.f_lineno)
+            _OURS.add(id(names))
         frame = frame.f_back
     return None
 
@@ -103,9 +107,12 @@ class Node:
             node.consumers += 1
             if node.depth > depth:
                 depth = node.depth
-        is_view = op.family == "view"
-        self.depth = depth if is_view else depth + 1
-        self.origin = None if is_view else caller()
+        if op.family in _FREE:
+            self.depth = depth
+            self.origin = None
+        else:
+            self.depth = depth + 1
+            self.origin = caller()
 
     @property
     def nelems(self) -> int:

@@ -73,6 +73,14 @@ def _is_free(node: Node, own: set[int], space: Shape) -> bool:
     return node.op.family in {"constant", "view"} or (node.op is table.IOTA and node.shape == space)
 
 
+def _union(sets: list[frozenset[int]]) -> frozenset[int]:
+    """The union; one of the sets itself where it has all, as in a chain."""
+    largest = max(sets, key=len, default=frozenset())
+    if all(each <= largest for each in sets):
+        return largest
+    return largest.union(*sets)
+
+
 class _Plan:
     """Decides, operands before consumers, which nodes get a launch of their own.
 
@@ -126,7 +134,7 @@ class _Plan:
                 self._lay(operand)
                 costs[id(operand)] = frozenset((id(operand),)), 1
         while True:
-            reads = frozenset[int]().union(*(read for read, _ in costs.values()))
+            reads = _union([read for read, _ in costs.values()])
             length = 1 + sum(length for _, length in costs.values())
             if len(reads) <= self._most and length <= MAX_BODY:
                 return reads, length
