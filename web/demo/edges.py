@@ -87,22 +87,29 @@ def gradient(xp, x):
 async def edges_on_gpu(photo):
     """Shape (h, w, 3 or 4), uint8, to (h, w), uint8. Nothing is computed before a read."""
     height, width = photo.shape[:2]
-    pixels = gpu.asarray(photo)
-    await asyncio.sleep(TURN_S)  # a copy of 48 MB takes some milliseconds: one turn
-    grey = luminance(pixels[..., 0], pixels[..., 1], pixels[..., 2])
-    del pixels
     rows = max(1, BAND_NELEMS // width)
+    bands = []
+    for first in range(0, height, rows):
+        band = gpu.asarray(photo[first : first + rows])  # a copy: some megabytes, then a turn
+        bands.append(luminance(band[..., 0], band[..., 1], band[..., 2]))
+        await asyncio.sleep(TURN_S)
+    grey = joined(bands)
     bands = []
     for first in range(0, height + 2, rows):
         count = min(rows, height + 2 - first)
         size = gpu.asarray([height, width, first, count])
         threads = (-(-count // BLUR_ROWS), width + 2)
         bands.append(blur(grey, size, out_shape=(count, width + 2), threads=threads))
-    blurred = gpu.concat(bands) if len(bands) > 1 else bands[0]
+    blurred = joined(bands)
     del bands
     magnitude = gradient(gpu, blurred)
     scale = 255.0 / gpu.maximum(magnitude.max(), 1.0)
     return (magnitude * scale + 0.5).astype(gpu.uint8)
+
+
+def joined(bands):
+    """Bands of rows below each other; they are computed where they belong, not moved there."""
+    return gpu.concat(bands) if len(bands) > 1 else bands[0]
 
 
 async def edges_in_numpy(photo):
