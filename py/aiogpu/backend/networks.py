@@ -99,7 +99,8 @@ class Networks(Handles):
             scale: What the scores are multiplied by.
             causal: Query i sees the keys up to i + seq_kv - seq_q.
             mask: Added to the scores.
-            mask_shape: (batch or 1, heads or 1, seq_q, seq_kv); the larger by default.
+            mask_shape: (batch or 1, heads or 1, seq_q, seq_kv); by default the largest of these
+                that the handle's bytes hold, one for each batch before one for each head.
 
         Raises:
             HandleError: A handle is unknown or freed.
@@ -115,11 +116,21 @@ class Networks(Handles):
         ]
         masked = None
         if mask is not None:
-            shape = tuple(mask_shape) if mask_shape else (batch, heads, seq_q, seq_kv)
+            sizes = (batch, heads, seq_q, seq_kv)
+            shape = tuple(mask_shape) if mask_shape else self._mask_shape(mask, sizes)
             masked = self._input("attention", mask, shape)
         self._output(
             "attention", out, blocks.attention(nodes, masked, float(scale), causal=bool(causal))
         )
+
+    def _mask_shape(self, mask: int, sizes: tuple[int, int, int, int]) -> Shape:
+        """The largest shape of a mask that a handle's bytes hold."""
+        batch, heads, queries, keys = sizes
+        nbytes = self._buffer("attention", mask).nbytes
+        for leading in ((batch, heads), (batch, 1), (1, heads)):
+            if 4 * leading[0] * leading[1] * queries * keys <= nbytes:
+                return (*leading, queries, keys)
+        return 1, 1, queries, keys
 
     def softmax(self, src: int, dst: int, shape: Sequence[int], axis: int) -> None:
         """``dst`` = softmax of ``src`` along ``axis``; NaN in a row of -infinities.
