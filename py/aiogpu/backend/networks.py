@@ -31,8 +31,8 @@ class Networks(Handles):
             HandleError: A handle is unknown or freed.
             ShapeError: The shapes do not fit.
         """
-        conv = blocks.Conv(tuple(stride), tuple(padding), tuple(dilation), groups)  # type: ignore[arg-type]
-        return self._conv("conv2d", (x, filters, y), tuple(x_shape), tuple(filter_shape), conv)
+        how = (stride, padding, dilation, groups)
+        return self._conv("conv2d", (x, filters, y), x_shape, filter_shape, how)
 
     def conv2d_backward_data(
         self, dy: int, filters: int, dx: int, x_shape: Sequence[int], filter_shape: Sequence[int],
@@ -45,9 +45,8 @@ class Networks(Handles):
             HandleError: A handle is unknown or freed.
             ShapeError: The shapes do not fit.
         """
-        conv = blocks.Conv(tuple(stride), tuple(padding), tuple(dilation), groups)  # type: ignore[arg-type]
-        shapes = tuple(x_shape), tuple(filter_shape)
-        return self._conv("conv2d_data", (dy, filters, dx), *shapes, conv)
+        how = (stride, padding, dilation, groups)
+        return self._conv("conv2d_data", (dy, filters, dx), x_shape, filter_shape, how)
 
     def conv2d_backward_filter(
         self, x: int, dy: int, dfilters: int, x_shape: Sequence[int], filter_shape: Sequence[int],
@@ -60,14 +59,16 @@ class Networks(Handles):
             HandleError: A handle is unknown or freed.
             ShapeError: The shapes do not fit.
         """
-        conv = blocks.Conv(tuple(stride), tuple(padding), tuple(dilation), groups)  # type: ignore[arg-type]
-        shapes = tuple(x_shape), tuple(filter_shape)
-        return self._conv("conv2d_filter", (x, dy, dfilters), *shapes, conv)
+        how = (stride, padding, dilation, groups)
+        return self._conv("conv2d_filter", (x, dy, dfilters), x_shape, filter_shape, how)
 
     def _conv(
-        self, name: str, handles: tuple[int, int, int], image: Shape, filters: Shape,
-        conv: blocks.Conv,
+        self, name: str, handles: tuple[int, int, int], x_shape: Sequence[int],
+        filter_shape: Sequence[int], how: tuple[Sequence[int], Sequence[int], Sequence[int], int],
     ) -> Shape:  # fmt: skip
+        image, filters = tuple(x_shape), tuple(filter_shape)
+        stride, padding, dilation, groups = how
+        conv = blocks.Conv(tuple(stride), tuple(padding), tuple(dilation), groups)  # type: ignore[arg-type]
         output = conv.output(image, filters)
         first, second = {
             "conv2d": (image, filters),

@@ -75,10 +75,11 @@ def concat(nodes: Sequence[Node], axis: int) -> Node:
     return result
 
 
-def dense(node: Node) -> Node:
-    """A node whose elements follow each other in memory, from any offset."""
+def dense(node: Node, *, from_start: bool = False) -> Node:
+    """A node whose elements follow each other in memory, from any offset or from the start."""
     owner, how = build.view_of(node)
-    return node if owner is node or how.is_contiguous else build.copy(node)
+    is_dense = how.is_contiguous and not (from_start and how.offset)
+    return node if owner is node or is_dense else build.copy(node)
 
 
 def gather(data: Node, indices: Node, axis: int, *, raises: bool) -> Node:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aiogpu import dtypes, shapes
 from aiogpu.array import Array
 from aiogpu.errors import DTypeError, KernelError, UsageError
-from aiogpu.graph import build, table
+from aiogpu.graph import blocks, table
 from aiogpu.graph.node import Node
 from aiogpu.kernels.user import Declared, declared
 
@@ -74,7 +74,7 @@ class WgslKernel:
         operands = []
         for array, binding in zip(inputs, reads, strict=True):
             _check_input(self.name, array, binding.name, binding.dtype)
-            operands.append(_dense(array._node))
+            operands.append(blocks.dense(array._node, from_start=True))
         shapes_of_outputs = self._shapes(out_shape, len(writes))
         kinds = [self._output_dtype(b.dtype, dtype) for b in writes]
         sizes = [prod(s) * kind.itemsize for s, kind in zip(shapes_of_outputs, kinds, strict=True)]
@@ -125,14 +125,6 @@ def _check_input(kernel: str, array: object, name: str, dtype: DType) -> None:
         raise DTypeError(
             f"{kernel}: {name}: {array.dtype.name}: the shader reads {dtype.name}; cast with astype"
         )
-
-
-def _dense(node: Node) -> Node:
-    """A node whose elements a shader can read in C order from the first."""
-    owner, how = build.view_of(node)
-    if owner is node:
-        return node
-    return build.copy(node) if not (how.is_contiguous and how.offset == 0) else node
 
 
 def _groups(
