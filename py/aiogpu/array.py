@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from aiogpu import dtypes, evaluate, hostdata, shapes
 from aiogpu.errors import SyncAccessError, UsageError
 from aiogpu.gpu import browser
-from aiogpu.graph import build, select
+from aiogpu.graph import build, select, table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aiogpu.dtypes import DType, Scalar
     from aiogpu.graph.build import Operand
     from aiogpu.graph.node import Node
+    from aiogpu.graph.table import Op
     from aiogpu.shapes import Shape
 
 
@@ -85,11 +86,12 @@ class Array:
     def __init__(self, node: Node, cut: str | None = None) -> None:
         self._node = node
         self._cut = cut  # how it was cut from another array, for the error of x[0][1] = 5
-        node.holders += 1
-        evaluate.DEFAULT.show(node)
+        node.hold()
+        if node.depth > evaluate.MAX_DEPTH:
+            evaluate.DEFAULT.relieve(node)
 
     def __del__(self) -> None:
-        self._node.holders -= 1
+        self._node.release()
 
     # What it is
 
@@ -248,103 +250,104 @@ class Array:
 
     # Operators
 
-    def _binary(self, name: str, other: object, *, swap: bool = False) -> Array:
-        operand = as_operand(other)
+    def _binary(self, op: Op, other: object, *, swap: bool = False) -> Array:
+        operand = other._node if other.__class__ is Array else as_operand(other)
         if operand is None:
             refusal: Array = NotImplemented  # Python asks the other operand
             return refusal
-        pair = (operand, self._node) if swap else (self._node, operand)
-        return Array(build.elementwise(name, *pair))
+        if swap:
+            return Array(build.binary(op, operand, self._node, 4))
+        return Array(build.binary(op, self._node, operand, 4))
 
     def __add__(self, other: object) -> Array:
-        return self._binary("add", other)
+        return self._binary(table.ADD, other)
 
     def __radd__(self, other: object) -> Array:
-        return self._binary("add", other, swap=True)
+        return self._binary(table.ADD, other, swap=True)
 
     def __sub__(self, other: object) -> Array:
-        return self._binary("subtract", other)
+        return self._binary(table.SUBTRACT, other)
 
     def __rsub__(self, other: object) -> Array:
-        return self._binary("subtract", other, swap=True)
+        return self._binary(table.SUBTRACT, other, swap=True)
 
     def __mul__(self, other: object) -> Array:
-        return self._binary("multiply", other)
+        return self._binary(table.MULTIPLY, other)
 
     def __rmul__(self, other: object) -> Array:
-        return self._binary("multiply", other, swap=True)
+        return self._binary(table.MULTIPLY, other, swap=True)
 
     def __truediv__(self, other: object) -> Array:
-        return self._binary("divide", other)
+        return self._binary(table.DIVIDE, other)
 
     def __rtruediv__(self, other: object) -> Array:
-        return self._binary("divide", other, swap=True)
+        return self._binary(table.DIVIDE, other, swap=True)
 
     def __floordiv__(self, other: object) -> Array:
-        return self._binary("floor_divide", other)
+        return self._binary(table.FLOOR_DIVIDE, other)
 
     def __rfloordiv__(self, other: object) -> Array:
-        return self._binary("floor_divide", other, swap=True)
+        return self._binary(table.FLOOR_DIVIDE, other, swap=True)
 
     def __mod__(self, other: object) -> Array:
-        return self._binary("remainder", other)
+        return self._binary(table.REMAINDER, other)
 
     def __rmod__(self, other: object) -> Array:
-        return self._binary("remainder", other, swap=True)
+        return self._binary(table.REMAINDER, other, swap=True)
 
     def __pow__(self, other: object) -> Array:
-        return self._binary("pow", other)
+        return self._binary(table.POW, other)
 
     def __rpow__(self, other: object) -> Array:
-        return self._binary("pow", other, swap=True)
+        return self._binary(table.POW, other, swap=True)
 
     def __and__(self, other: object) -> Array:
-        return self._binary("bitwise_and", other)
+        return self._binary(table.BITWISE_AND, other)
 
     def __rand__(self, other: object) -> Array:
-        return self._binary("bitwise_and", other, swap=True)
+        return self._binary(table.BITWISE_AND, other, swap=True)
 
     def __or__(self, other: object) -> Array:
-        return self._binary("bitwise_or", other)
+        return self._binary(table.BITWISE_OR, other)
 
     def __ror__(self, other: object) -> Array:
-        return self._binary("bitwise_or", other, swap=True)
+        return self._binary(table.BITWISE_OR, other, swap=True)
 
     def __xor__(self, other: object) -> Array:
-        return self._binary("bitwise_xor", other)
+        return self._binary(table.BITWISE_XOR, other)
 
     def __rxor__(self, other: object) -> Array:
-        return self._binary("bitwise_xor", other, swap=True)
+        return self._binary(table.BITWISE_XOR, other, swap=True)
 
     def __lshift__(self, other: object) -> Array:
-        return self._binary("bitwise_left_shift", other)
+        return self._binary(table.BITWISE_LEFT_SHIFT, other)
 
     def __rlshift__(self, other: object) -> Array:
-        return self._binary("bitwise_left_shift", other, swap=True)
+        return self._binary(table.BITWISE_LEFT_SHIFT, other, swap=True)
 
     def __rshift__(self, other: object) -> Array:
-        return self._binary("bitwise_right_shift", other)
+        return self._binary(table.BITWISE_RIGHT_SHIFT, other)
 
     def __rrshift__(self, other: object) -> Array:
-        return self._binary("bitwise_right_shift", other, swap=True)
+        return self._binary(table.BITWISE_RIGHT_SHIFT, other, swap=True)
 
     def __eq__(self, other: object) -> Array:  # type: ignore[override]
-        return self._binary("equal", other)
+        return self._binary(table.EQUAL, other)
 
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
-        return self._binary("not_equal", other)
+        return self._binary(table.NOT_EQUAL, other)
 
     def __lt__(self, other: object) -> Array:
-        return self._binary("less", other)
+        return self._binary(table.LESS, other)
 
     def __le__(self, other: object) -> Array:
-        return self._binary("less_equal", other)
+        return self._binary(table.LESS_EQUAL, other)
 
     def __gt__(self, other: object) -> Array:
-        return self._binary("greater", other)
+        return self._binary(table.GREATER, other)
 
     def __ge__(self, other: object) -> Array:
-        return self._binary("greater_equal", other)
+        return self._binary(table.GREATER_EQUAL, other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -420,10 +423,10 @@ class Array:
         self._rebind(select.assign(self._node, key, as_node(value) if operand is None else operand))
 
     def _rebind(self, node: Node) -> None:
-        self._node.holders -= 1
+        self._node.release()
         self._node = node
-        node.holders += 1
-        evaluate.DEFAULT.show(node)
+        node.hold()
+        evaluate.DEFAULT.relieve(node)
 
 
 def as_operand(given: object) -> Operand | None:

@@ -157,3 +157,8 @@ def word(value: Scalar, dtype: DType) -> int:
         except OverflowError:  # a finite double beyond float32
             return 0x7F800000 if value > 0 else 0xFF800000
     return int(value) & 0xFFFFFFFF
+
+
+def words(value: Scalar, dtype: DType) -> tuple[int, ...]:
+    """The same for dtypes of any width: a word, or two."""
+    return (word(value, dtype),)

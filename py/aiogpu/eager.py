@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aiogpu.array import Array
+    from aiogpu.schedule.step import Code
 
 
 @contextmanager
@@ -28,15 +29,24 @@ def explain(*arrays: Array) -> str:
     """The steps that ``arrays`` would take: a line each, with the operations that it fuses."""
     lines = []
     for number, step in enumerate(evaluate.DEFAULT.plan([x._node for x in arrays])):
-        fused = [
-            instr.op.name if isinstance(instr, Apply) else "astype"
-            for instr in step.body
-            if isinstance(instr, (Apply, Cast))
-        ]
-        name = step.node.op.name
-        inner = f" of {' '.join(fused)}" if fused and fused != [name] else ""
+        core = step.core.op.name
+        before, after = _names(step.body), _names(step.finish)
+        if step.family == "elementwise":
+            what = f"{core} of {' '.join(before)}" if before != [core] else core
+        else:
+            what = f"{core}{' of ' if before else ''}{' '.join(before)}"
+            what += f", then {' '.join(after)}" if after else ""
         lines.append(
-            f"{number}: {name}{inner} -> {step.node.shape} {step.node.dtype.name}, "
+            f"{number}: {what} -> {step.node.shape} {step.node.dtype.name}, "
             f"{len(step.inputs)} inputs"
         )
     return "\n".join(lines)
+
+
+def _names(code: Code | None) -> list[str]:
+    """The operations of a code, in order."""
+    return [
+        instr.op.name if isinstance(instr, Apply) else "astype"
+        for instr in (code.instrs if code is not None else ())
+        if isinstance(instr, (Apply, Cast))
+    ]

@@ -8,7 +8,6 @@ are recorded one after another, in the order in which they were asked for.
 from __future__ import annotations
 
 import time
-import weakref
 from collections import deque
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,14 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 from aiogpu import device
 from aiogpu.errors import AioGpuError, DeviceLostError, UsageError
 from aiogpu.graph import table
-from aiogpu.kernels.render import render
-from aiogpu.kernels.writer import TextCache
+from aiogpu.graph.node import SHOWN
 from aiogpu.limits import Limits
+from aiogpu.plan import Planner
 from aiogpu.program import FAULTS
 from aiogpu.runtime.pool import Buffer
 from aiogpu.runtime.transfer import SLICE_S, HostData, HostTarget, JsTarget
 from aiogpu.schedule.fuse import schedule
-from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Coroutine, Iterable, Iterator, Sequence
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from aiogpu.array import Array
     from aiogpu.device import Opener
     from aiogpu.graph.node import Node
-    from aiogpu.program import Program
+    from aiogpu.plan import Task
     from aiogpu.runtime.runtime import Runtime
     from aiogpu.runtime.transfer import Reading, Target
     from aiogpu.schedule.step import Step
@@ -48,9 +46,7 @@ class Evaluator:
 
     def __init__(self, opener: Opener) -> None:
         self._opener = opener
-        self._texts = TextCache()
-        self._shown: dict[int, weakref.ref[Node]] = {}
-        self._prune_at = 4096
+        self._planner = Planner()
 
     @property
     def runtime(self) -> Runtime | None:
@@ -62,33 +58,21 @@ class Evaluator:
         """The runtime of the default device; opens it at first use."""
         return (await self._opener.open()).runtime
 
-    def show(self, node: Node) -> None:
-        """An array shows ``node``: remember it, and drain the stream when its graph grows deep.
+    def relieve(self, node: Node) -> None:
+        """Drain the stream when the graph under ``node`` has grown deep.
 
         Raises:
             UsageError: No device is open yet and the graph has grown too deep.
         """
-        if node.is_done or node.op is table.CONSTANT:  # a number takes no memory until it is read
+        if node.depth <= MAX_DEPTH:
             return
-        self._shown[id(node)] = weakref.ref(node)
-        if len(self._shown) > self._prune_at:
-            self._prune()
-        if node.depth > MAX_DEPTH:
-            if self.runtime is not None:
-                self.drain([node])
-            elif node.depth > MAX_UNOPENED:
-                raise UsageError(
-                    f"{node.op.name}: {node.depth} pending operations: no device is open yet; "
-                    "await something first"
-                )
-
-    def _prune(self) -> None:
-        self._shown = {
-            key: reference
-            for key, reference in self._shown.items()
-            if (node := reference()) is not None and not node.is_done
-        }
-        self._prune_at = max(4096, 2 * len(self._shown))
+        if self.runtime is not None:
+            self.drain([node])
+        elif node.depth > MAX_UNOPENED:
+            raise UsageError(
+                f"{node.op.name}: {node.depth} pending operations: no device is open yet; "
+                "await something first"
+            )
 
     async def evaluate(self, nodes: Iterable[Node]) -> Runtime:
         """Enqueue all work that ``nodes`` need. Errors stay with the nodes.
@@ -112,23 +96,20 @@ class Evaluator:
             raise
 
     async def _record(self, runtime: Runtime, nodes: Sequence[Node]) -> None:
-        planned: deque[tuple[Step, Program]] = deque()
+        planned: deque[Task] = deque()
         turn = time.perf_counter()
-        for step in schedule(nodes, runtime.limits, fuse=not EAGER.get()):
-            try:
-                planned.append((step, render(step, runtime.limits, self._texts)))
-            except AioGpuError as error:
-                step.node.fail(error)
+        task: Task | None
+        for task in self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()):
+            planned.append(task)
             if time.perf_counter() - turn > SLICE_S:
                 await runtime.recorder.turn()
                 turn = time.perf_counter()
+        task = None  # nobody but the queue may hold what is computed
         await runtime.pipelines.prepare(
-            [launch for _, program in planned for launch in program.launches]
+            [launch for each in planned for launch in each.program.launches]
         )
         while planned:
-            step, program = planned.popleft()
-            await self._run(runtime, step, program, paced=True)
-            del step, program
+            await self._run(runtime, planned.popleft(), paced=True)
             if time.perf_counter() - turn > SLICE_S:
                 await runtime.recorder.turn()
                 turn = time.perf_counter()
@@ -143,25 +124,20 @@ class Evaluator:
         """Enqueue all work that ``nodes`` need, at once and without a turn of the event loop."""
         runtime = self.runtime
         assert runtime is not None
-        for step in schedule(nodes, runtime.limits, fuse=not EAGER.get()):
-            try:
-                program = render(step, runtime.limits, self._texts)
-            except AioGpuError as error:
-                step.node.fail(error)
-                continue
-            _finish(self._run(runtime, step, program, paced=False))
+        for task in self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()):
+            _finish(self._run(runtime, task, paced=False))
 
-    async def _run(self, runtime: Runtime, step: Step, program: Program, *, paced: bool) -> None:
-        """Record one step; afterwards its node has a value or an error."""
-        node = step.node
+    async def _run(self, runtime: Runtime, task: Task, *, paced: bool) -> None:
+        """Record one task; afterwards its node has a value or an error."""
+        node = task.node
         if node.is_done:  # another plan was here meanwhile
             return
         try:
-            for source in step.inputs:
+            for source in (*task.inputs, *([task.base] if task.base is not None else [])):
                 if source.error is not None:
                     raise source.error
             runtime.check_alive()
-            node.resolve(await self._value(runtime, step, program, paced=paced))
+            node.resolve(await self._value(runtime, task, paced=paced))
         except AioGpuError as error:
             # An array of a device that was lost before says nothing about this one.
             if isinstance(error, DeviceLostError) and runtime.lost_reason is not None:
@@ -169,18 +145,19 @@ class Evaluator:
             node.fail(error)
 
     async def _value(
-        self, runtime: Runtime, step: Step, program: Program, *, paced: bool
+        self, runtime: Runtime, task: Task, *, paced: bool
     ) -> Buffer | tuple[Buffer, ...]:
-        node = step.node
+        node = task.node
+        program = task.program
         if node.op is table.PICK:
-            picked: Buffer = step.inputs[0].value[(node.attrs or {})["index"]]
+            picked: Buffer = task.inputs[0].value[(node.attrs or {})["index"]]
             return picked
-        slots = [await self._buffer(runtime, source, paced=paced) for source in step.inputs]
-        if node.op is table.VIEW and _is_alias(step):
+        slots = [await self._buffer(runtime, source, paced=paced) for source in task.inputs]
+        if task.is_alias:
             slots[0].is_shared = True
             return slots[0]
-        if step.base is not None:
-            outputs = [await self._successor(runtime, step.base, paced=paced)]
+        if task.base is not None:
+            outputs = [await self._successor(runtime, task.base, paced=paced)]
         else:
             outputs = self._outputs(runtime, node)
         slots += outputs
@@ -322,12 +299,7 @@ class Evaluator:
 
     async def synchronize(self) -> None:
         """See `aiogpu.synchronize`."""
-        pending = [
-            node
-            for reference in list(self._shown.values())
-            if (node := reference()) is not None and node.holders and not node.is_done
-        ]
-        self._shown = {}
+        pending = [node for node in SHOWN if not node.is_done]
         runtime = self.runtime
         if runtime is None and not pending:
             return
@@ -364,12 +336,6 @@ def _pinned(nodes: Sequence[Node]) -> Iterator[None]:
     finally:
         for node in nodes:
             node.holders -= 1
-
-
-def _is_alias(step: Step) -> bool:
-    """Whether a view shows its owner's elements in their order, from the first."""
-    (load,) = step.body
-    return isinstance(load, Load) and load.view.is_contiguous and load.view.offset == 0
 
 
 def _finish(coroutine: Coroutine[Any, Any, None]) -> None:

@@ -11,10 +11,27 @@ dispatches (to keep submits short, or past 65535 workgroups) without rendering a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from aiogpu.dtypes import DType
 
 ParamSpace = Literal["none", "immediate", "uniform"]
 FAULTS: Final = -1  # the slot of the stream's fault word
+
+
+class Number(NamedTuple):
+    """Where a number of the user's expression stands in a parameter block.
+
+    Attributes:
+        word: The first word that it takes.
+        node: Which of the scheduled nodes it is.
+        dtype: Its dtype.
+    """
+
+    word: int
+    node: int
+    dtype: DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +54,7 @@ class Launch:
             shader does not ask, and sees whole buffers.
         fault_at: Which parameter takes the number under which a fault is reported; None where the
             launch reports none. One that does binds `FAULTS`.
+        numbers: Numbers among the parameters that another launch of this shape may replace.
         is_checked: False for code that we did not write: it gets a submit of its own.
     """
 
@@ -53,6 +71,7 @@ class Launch:
     sizes: tuple[int, ...] = ()
     fault_at: int | None = None
     is_checked: bool = True
+    numbers: tuple[Number, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

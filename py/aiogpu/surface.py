@@ -64,7 +64,7 @@ class Canvas:
             raise UsageError("show: no event loop is running; call it from a coroutine") from None
         self._drop()
         self._shown = x
-        x._node.holders += 1
+        x._node.hold()
         self._latest = x._node, shape[1], shape[0], channels + (x.dtype is dtypes.uint8)
         if self._drawing is None:
             self._drawing = loop.create_task(self._draw())
@@ -78,7 +78,7 @@ class Canvas:
     def _drop(self) -> None:
         """Let go of the array that was shown last."""
         if self._latest is not None:
-            self._latest[0].holders -= 1
+            self._latest[0].release()
             self._latest = None
 
     async def _draw(self) -> None:
@@ -89,7 +89,7 @@ class Canvas:
                 try:
                     await self._present(node, width, height, form)
                 finally:
-                    node.holders -= 1
+                    node.release()
         finally:
             if self._drawing is not None:
                 SURFACES.drawing.discard(self._drawing)

@@ -136,8 +136,9 @@ async def test_similar_calls_are_not_confused_in_either_order(selenium_worker):
         # A new device has empty caches of pipelines; the cache of texts is emptied too.
         await gpu.close()
         from aiogpu import evaluate
+        from aiogpu.plan import Planner
 
-        evaluate.DEFAULT._texts._texts.clear()
+        evaluate.DEFAULT._planner = Planner()
         for at, pair in enumerate(pairs):
             for call in pair if first_opens else pair[::-1]:
                 made, wanted = call()

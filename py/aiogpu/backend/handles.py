@@ -39,8 +39,7 @@ class Handles:
         """A new handle for a flat node of words."""
         self._next += 1
         self._buffers[self._next] = Buffer(node, nbytes)
-        node.holders += 1
-        evaluate.DEFAULT.show(node)
+        _hold(node)
         return self._next
 
     def _buffer(self, name: str, handle: int) -> Buffer:
@@ -89,10 +88,15 @@ class Handles:
             base = owner if is_whole else build.copy(old)
             attrs = {"target": target}
             node = Node(table.STORE, (base, value), old.shape, old.dtype, attrs)
-        old.holders -= 1
+        old.release()
         buffer.node = node
-        node.holders += 1
-        evaluate.DEFAULT.show(node)
+        _hold(node)
+
+
+def _hold(node: Node) -> None:
+    """A handle names ``node`` from now on."""
+    node.hold()
+    evaluate.DEFAULT.relieve(node)
 
 
 def _as_words(value: Node, count: int) -> Node:

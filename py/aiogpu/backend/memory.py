@@ -36,7 +36,7 @@ class Memory(Handles):
         Raises:
             HandleError: Unknown, or freed before.
         """
-        self._buffer("free", handle).node.holders -= 1
+        self._buffer("free", handle).node.release()
         del self._buffers[handle]
 
     def copy_htod(self, dst: int, data: Any, offset: int = 0) -> None:  # noqa: ANN401 - host data

@@ -59,9 +59,6 @@ def concat(nodes: Sequence[Node], axis: int) -> Node:
             shown = " and ".join(str(node.shape) for node in nodes)
             raise ShapeError(f"concat: shapes {shown}: only sizes of axis {at} may differ")
     dtype = first.dtype
-    if dtype.is_packed:  # no shader writes a byte: join words, then narrow
-        wide = [build.cast(node, dtypes.uint32) for node in nodes]
-        return build.cast(concat(wide, axis), dtype)
     size = sum(node.shape[at] for node in nodes)
     shape = (*first.shape[:at], size, *first.shape[at + 1 :])
     result = Node(table.EMPTY, (), shape, dtype)
@@ -237,10 +234,8 @@ def attention(operands: Sequence[Node], mask: Node | None, scale: float, *, caus
 
 def _mask(mask: Node, scores: Shape) -> Node:
     """The mask as a view of the shape of the scores, whose rows are dense."""
-    owner, how = build.view_of(build.broadcast_to(mask, scores, "attention"))
-    if _has_dense_rows(how):
-        return build.view(owner, how)
-    return build.copy(build.view(owner, how))
+    spread = build.broadcast_to(mask, scores, "attention")
+    return spread if _has_dense_rows(build.view_of(spread)[1]) else build.copy(spread)
 
 
 def _has_dense_rows(how: View) -> bool:

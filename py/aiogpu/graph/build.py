@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aiogpu import dtypes, shapes
 from aiogpu.errors import DTypeError, ShapeError, UsageError
@@ -34,6 +34,51 @@ def leaf(value: object, shape: Shape, dtype: DType) -> Node:
     return node
 
 
+_SCALARS: dict[tuple[DType, Scalar], Node] = {}
+_MAX_SCALARS: Final = 256
+
+
+def scalar(value: Scalar, dtype: DType) -> Node:
+    """A Python number as an operand; the same one for the same number, as loops ask for it."""
+    node = _SCALARS.get((dtype, value))
+    if node is None or node.is_done:
+        node = constant(value, dtype)
+        if value:  # 0.0 and -0.0 are equal
+            if len(_SCALARS) >= _MAX_SCALARS:
+                _SCALARS.clear()
+            _SCALARS[dtype, value] = node
+    return node
+
+
+def binary(op: Op, first: Operand, second: Operand, frames: int) -> Node:
+    """An elementwise row with two operands: the short way for pairs of dtypes met before.
+
+    Args:
+        op: The row.
+        first: A node or a Python number.
+        second: The same; one of the two is a node.
+        frames: How many frames of this package are on top of the user's.
+
+    Raises:
+        DTypeError: The dtypes do not promote, or the operation does not take them.
+        ShapeError: The shapes do not broadcast.
+    """
+    pair = (
+        first.dtype if first.__class__ is Node else first.__class__,
+        second.dtype if second.__class__ is Node else second.__class__,
+    )
+    known = op.pairs.get(pair)
+    if known is None:
+        return elementwise(op.name, first, second)
+    joins, dtype = known
+    left: Node = first if first.__class__ is Node else scalar(first, joins)  # type: ignore[arg-type]
+    right: Node = second if second.__class__ is Node else scalar(second, joins)  # type: ignore[arg-type]
+    shape = left.shape
+    if shape != right.shape and right.shape:
+        shape = shapes.broadcast((shape, right.shape), op.name) if shape else right.shape
+    return Node(op, (left, right), shape, dtype, None, frames)
+
+
 def elementwise(name: str, *operands: Operand) -> Node:
     """A row of the op table applied to nodes and Python numbers, which are weak.
 
@@ -43,8 +88,14 @@ def elementwise(name: str, *operands: Operand) -> Node:
     """
     op = table.TABLE[name]
     target, result = _dtypes(op, operands)
+    if len(operands) == 2 and all(
+        not isinstance(operand, Node) or operand.dtype is want
+        for operand, want in zip(operands, target, strict=True)
+    ):
+        pair = [each.dtype if isinstance(each, Node) else type(each) for each in operands]
+        op.pairs[pair[0], pair[1]] = target[0], result
     nodes = tuple(
-        cast(operand, want) if isinstance(operand, Node) else constant(operand, want)
+        cast(operand, want) if isinstance(operand, Node) else scalar(operand, want)
         for operand, want in zip(operands, target, strict=True)
     )
     shape = nodes[0].shape
@@ -221,9 +272,6 @@ def matmul(first: Node, second: Node) -> Node:
     dtype = promotion((first, second), "matmul")
     if dtype.kind[0] not in table.MATMUL.kinds:
         raise DTypeError(f"matmul: {dtype.name}: takes numbers; cast with astype")
-    if dtype.is_packed:  # no kernel writes a byte of a word that others write
-        wide = (cast(first, dtypes.uint32), cast(second, dtypes.uint32))
-        return cast(matmul(*wide), dtype)
     left = reshape(first, (1, *first.shape)) if len(first.shape) == 1 else first
     right = reshape(second, (*second.shape, 1)) if len(second.shape) == 1 else second
     (m, k), (k2, n) = left.shape[-2:], right.shape[-2:]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import deque
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,10 +19,19 @@ if TYPE_CHECKING:
 
 
 class Origin(NamedTuple):
-    """The user's line that made a node."""
+    """The user's line that made a node: its code, and where in it."""
 
     code: CodeType
-    line: int
+    instruction: int  # byte offset; the line is looked up only when somebody asks
+
+    @property
+    def line(self) -> int:
+        """The line's number in its file."""
+        line = self.code.co_firstlineno
+        for start, end, number in self.code.co_lines():
+            if start <= self.instruction < end and number is not None:
+                line = number
+        return line
 
     def __str__(self) -> str:
         return f"{self.code.co_filename}:{self.line}"
@@ -32,24 +42,28 @@ _FREE = frozenset({"constant", "view"})  # families that no launch computes by t
 _OURS: set[int] = set()  # ids of the global namespaces of this package's modules, as they are met
 
 
-def caller() -> Origin | None:
-    """The innermost frame outside of this package."""
-    frame: FrameType | None = sys._getframe(2)
+def caller(depth: int) -> tuple[CodeType, int] | None:
+    """The innermost frame outside of this package, looked for from ``depth`` frames up."""
+    frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         names = frame.f_globals
         if id(names) not in _OURS:  # a lookup for our own frames, of which there are several
             if names.get("__name__", "").partition(".")[0] != _PACKAGE:
-                return Origin(frame.f_code, frame.f_lineno)
+                return frame.f_code, frame.f_lasti
             _OURS.add(id(names))
         frame = frame.f_back
     return None
 
+
+# What live arrays show and nobody has computed yet: `synchronize` computes it.
+SHOWN: Final[dict[Node, None]] = {}
 
 # Freeing a chain of about 3000 linked objects overflows the C stack of Pyodide, beyond recovery.
 # So a dying node does not free its inputs: it hands them to this worklist, and the outermost
 # finaliser empties it.
 _orphans: deque[tuple[Node, ...]] = deque()
 _unlinking = False
+_serials = itertools.count()
 
 
 class Node:
@@ -61,28 +75,20 @@ class Node:
         shape: Its shape.
         dtype: Its dtype.
         attrs: Plain data that the operation needs beside its inputs.
+        serial: Number in the order of making; operands have smaller ones.
         depth: Length of the longest chain of uncomputed nodes below, this one included.
         value: Where the value is: a buffer of the run half, or host data; None while uncomputed.
         error: Why there will be no value.
         holders: How many live arrays show this node.
         consumers: How many uncomputed nodes read this one.
-        origin: The user's line that made it.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "attrs",
-        "consumers",
-        "depth",
-        "dtype",
-        "error",
-        "holders",
-        "inputs",
-        "op",
-        "origin",
-        "shape",
-        "value",
-    )
+    # What a node is born with costs nothing here: making one is the price of every operation.
+    value: Any = None
+    error: AioGpuError | None = None
+    holders = 0
+    consumers = 0
+    _made: tuple[CodeType, int] | None = None
 
     def __init__(
         self,
@@ -91,28 +97,30 @@ class Node:
         shape: Shape,
         dtype: DType,
         attrs: Mapping[str, Any] | None = None,
+        frames: int = 2,
     ) -> None:
-        self.depth: int
+        """As the class says; ``frames`` is how many frames of this package are on top at least."""
         self.op = op
         self.inputs = inputs
         self.shape = shape
         self.dtype = dtype
         self.attrs = attrs
-        self.value: Any = None
-        self.error: AioGpuError | None = None
-        self.holders = 0
-        self.consumers = 0
+        self.serial = next(_serials)
         depth: int = 0
         for node in inputs:
             node.consumers += 1
             if node.depth > depth:
                 depth = node.depth
         if op.family in _FREE:
-            self.depth = depth
-            self.origin = None
+            self.depth: int = depth
         else:
             self.depth = depth + 1
-            self.origin = caller()
+            self._made = caller(frames)
+
+    @property
+    def origin(self) -> Origin | None:
+        """The user's line that made it."""
+        return None if self._made is None else Origin(*self._made)
 
     @property
     def nelems(self) -> int:
@@ -129,6 +137,18 @@ class Node:
         """Whether the value is there, or known to have failed."""
         return self.value is not None or self.error is not None
 
+    def hold(self) -> None:
+        """An array, or somebody like it, shows this node."""
+        self.holders += 1
+        if self.depth:
+            SHOWN[self] = None
+
+    def release(self) -> None:
+        """It does so no more."""
+        self.holders -= 1
+        if not self.holders:
+            SHOWN.pop(self, None)
+
     def resolve(self, value: object) -> None:
         """Set the value and let go of the sources."""
         self.value = value
@@ -143,19 +163,23 @@ class Node:
 
     def _unlink(self) -> None:
         self.depth = 0
+        SHOWN.pop(self, None)
         if self.inputs:
-            for node in self.inputs:
-                node.consumers -= 1
-            # No name of this frame may hold an input: it would be freed when the frame ends, after
-            # the worklist was emptied, and so on down the chain, one frame inside another.
-            del node
-            _orphans.append(self.inputs)
-            self.inputs = ()
-            _free_orphans()
+            self._free_inputs()
+
+    def _free_inputs(self) -> None:
+        for node in self.inputs:
+            node.consumers -= 1
+        # No name of this frame may hold an input: it would be freed when the frame ends, after
+        # the worklist was emptied, and so on down the chain, one frame inside another.
+        del node
+        _orphans.append(self.inputs)
+        self.inputs = ()
+        _free_orphans()
 
     def __del__(self) -> None:
         if self.inputs:
-            self._unlink()
+            self._free_inputs()
 
 
 def _free_orphans() -> None:

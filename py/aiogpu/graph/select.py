@@ -108,8 +108,6 @@ def assign(node: Node, key: object, value: Operand) -> Node:
         if isinstance(value, Node)
         else build.cast(_number(value), node.dtype)
     )
-    if not isinstance(value, Node) and node.dtype.is_packed:
-        new = build.copy(new)
     _, how = build.view_of(new)
     how = how.broadcast_to(shape, "setitem")
     strides: list[int] = []
@@ -133,17 +131,14 @@ def assign(node: Node, key: object, value: Operand) -> Node:
         strides.append(stride)
     if 0 in (pick.length for pick in chosen if pick is not None):
         return node
-    if not node.dtype.is_packed:
-        steps = contiguous_strides(node.shape)
-        start = sum(first * step for (first, _, _), step in zip(region, steps, strict=True))
-        walk = tuple(r[1] * step for r, step in zip(region, steps, strict=True))
-        shape = tuple(length for _, _, length in region)
-        whole = build.view(new, View(shape, tuple(strides), offset))
-        base = node if build.view_of(node)[0] is node else build.copy(node)
-        attrs = {"target": View(shape, walk, start)}
-        return Node(table.STORE, (base, whole), node.shape, node.dtype, attrs)
-    laid = build.view(new, View(tuple(count for _, _, count in region), tuple(strides), offset))
-    return Node(table.UPDATE, (node, laid), node.shape, node.dtype, {"region": tuple(region)})
+    steps = contiguous_strides(node.shape)
+    start = sum(first * step for (first, _, _), step in zip(region, steps, strict=True))
+    walk = tuple(r[1] * step for r, step in zip(region, steps, strict=True))
+    shape = tuple(length for _, _, length in region)
+    whole = build.view(new, View(shape, tuple(strides), offset))
+    base = node if build.view_of(node)[0] is node else build.copy(node)
+    attrs = {"target": View(shape, walk, start)}
+    return Node(table.STORE, (base, whole), node.shape, node.dtype, attrs)
 
 
 def _number(value: float) -> Node:

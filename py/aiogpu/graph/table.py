@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from aiogpu.dtypes import DType
+
 Family = Literal[
     "leaf",
     "empty",
@@ -30,7 +32,6 @@ Family = Literal[
     "attention",
     "gather",
     "scatter",
-    "update",
     "store",
     "user",
     "pick",
@@ -40,7 +41,7 @@ Family = Literal[
 # operands as they lie in memory.
 PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan"})
 WHOLE: Final = frozenset(
-    {"empty", "matmul", "conv", "attention", "gather", "update", "user", "pick"}
+    {"empty", "matmul", "conv", "attention", "gather", "scatter", "user", "pick"}
 )
 
 # How the dtype of the result and the dtype of computing follow from the operands:
@@ -64,6 +65,9 @@ class Op:
     rule: DTypeRule = "none"
     kinds: str = "buif"  # first letters of the kinds it takes: bool, uint, int, float
     wgsl: Mapping[str, str] = field(default_factory=dict)
+    # Pairs of operands, dtypes or types of Python numbers, that were met before and that need no
+    # cast: the dtype in which Python numbers join, and the result's.
+    pairs: dict[tuple[object, object], tuple[DType, DType]] = field(default_factory=dict)
 
 
 TABLE: Final[dict[str, Op]] = {}
@@ -88,7 +92,6 @@ IOTA: Final = _row("arange", "iota")
 VIEW: Final = _row("view", "view", 1)
 CAST: Final = _row("astype", "elementwise", 1, "cast")
 COPY: Final = _row("copy", "elementwise", 1, "same", wgsl={"*": "{0}"})
-UPDATE: Final = _row("setitem", "update", 2)
 STORE: Final = _row("store", "store", 2)
 MATMUL: Final = _row("matmul", "matmul", 2, "same", "uif")
 USER: Final = _row("wgsl", "user")
@@ -234,3 +237,23 @@ _unary("relu", "same", "uif", f32="ag_max_f32({0}, 0.0)", i32="max({0}, 0)", u32
 _unary("sigmoid", "float", "uif", f32="ag_sigmoid({0})")
 _unary("silu", "float", "uif", f32="ag_silu({0})")
 _unary("gelu", "float", "uif", f32="ag_gelu({0})")
+
+# The rows behind Python's operators, by name.
+ADD: Final = TABLE["add"]
+SUBTRACT: Final = TABLE["subtract"]
+MULTIPLY: Final = TABLE["multiply"]
+DIVIDE: Final = TABLE["divide"]
+FLOOR_DIVIDE: Final = TABLE["floor_divide"]
+REMAINDER: Final = TABLE["remainder"]
+POW: Final = TABLE["pow"]
+BITWISE_AND: Final = TABLE["bitwise_and"]
+BITWISE_OR: Final = TABLE["bitwise_or"]
+BITWISE_XOR: Final = TABLE["bitwise_xor"]
+BITWISE_LEFT_SHIFT: Final = TABLE["bitwise_left_shift"]
+BITWISE_RIGHT_SHIFT: Final = TABLE["bitwise_right_shift"]
+EQUAL: Final = TABLE["equal"]
+NOT_EQUAL: Final = TABLE["not_equal"]
+LESS: Final = TABLE["less"]
+LESS_EQUAL: Final = TABLE["less_equal"]
+GREATER: Final = TABLE["greater"]
+GREATER_EQUAL: Final = TABLE["greater_equal"]

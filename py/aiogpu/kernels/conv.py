@@ -9,8 +9,10 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from aiogpu.kernels.writer import Params, TextCache, each_element, shader
-from aiogpu.program import Launch, Program
+from aiogpu.kernels import types
+from aiogpu.kernels.fused import Fused
+from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.program import Program
 
 if TYPE_CHECKING:
     from aiogpu.limits import Limits
@@ -35,7 +37,7 @@ _OUTPUT: Final = [
     "    for (var x = 0u; x < p.s; x++) {",
     "      let ix = ox * p.stride_w + x * p.dilation_w - p.pad_w;",
     "      if (ix >= p.w) { continue; }",
-    "      acc += first[x0 + iy * p.w + ix] * second[f0 + y * p.s + x];",
+    "      acc += first(x0 + iy * p.w + ix) * second(f0 + y * p.s + x);",
     "    }",
     "  }",
     "}",
@@ -57,7 +59,7 @@ _DATA: Final = [
     "    for (var x = 0u; x < p.s; x++) {",
     "      let tx = ix + p.pad_w - x * p.dilation_w;",
     "      if (tx % p.stride_w != 0u || tx / p.stride_w >= p.ow || tx > 0x7fffffffu) { continue; }",
-    "      acc += first[g0 + ty / p.stride_h * p.ow + tx / p.stride_w] * second[f0 + y * p.s + x];",
+    "      acc += first(g0 + ty / p.stride_h * p.ow + tx / p.stride_w) * second(f0 + y * p.s + x);",
     "    }",
     "  }",
     "}",
@@ -78,7 +80,7 @@ _FILTER: Final = [
     "    for (var ox = 0u; ox < p.ow; ox++) {",
     "      let ix = ox * p.stride_w + x * p.dilation_w - p.pad_w;",
     "      if (ix >= p.w) { continue; }",
-    "      acc += first[x0 + iy * p.w + ix] * second[g0 + oy * p.ow + ox];",
+    "      acc += first(x0 + iy * p.w + ix) * second(g0 + oy * p.ow + ox);",
     "    }",
     "  }",
     "}",
@@ -88,40 +90,40 @@ _BODIES: Final = {"conv2d": _OUTPUT, "conv2d_data": _DATA, "conv2d_filter": _FIL
 
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a convolution; its two operands lie densely from their offsets."""
-    assert step.node.attrs is not None
-    sizes: dict[str, int] = step.node.attrs["sizes"]
-    name = step.node.op.name
+    core = step.core
+    assert core.attrs is not None
+    sizes: dict[str, int] = core.attrs["sizes"]
+    name = core.op.name
+    fused = Fused(step, limits)
     params = Params()
-    params.add("n", prod(step.node.shape))
+    params.add("n", prod(core.shape))
     for at, view in enumerate(step.views):
         params.add(f"at{at}", view.offset)
     for key, value in sizes.items():
         params.add(key, value)
+    fused.add_params(params)
     space = params.space(limits)
-    wgsl = cache.get((name, space))
+    text = (name, space, core.dtype, fused.key)
+    wgsl = cache.get(text)
     if wgsl is None:
-        lines = each_element(step.node.dtype, WORKGROUP, "p.n", "i", _BODIES[name], "acc")
+        result = f"let result = {types.narrow('acc', core.dtype)};"
+        lines = fused.each(WORKGROUP, "p.n", [*_BODIES[name], result], "result")
+        readers = fused.reader(0, "first") + fused.reader(1, "second")
         wgsl = cache.put(
-            (name, space),
+            text,
             shader(
                 space=space,
                 params=params,
-                buffers=[("first", "f32", False), ("second", "f32", False), ("out", "f32", True)],
-                body="".join(f"  {line}\n" for line in lines),
+                buffers=fused.buffers(),
+                declarations=readers + fused.functions(),
+                body=indent(lines),
                 workgroup=WORKGROUP,
             ),
         )
-    launch = Launch(
-        wgsl=wgsl,
-        label=name,
-        bindings=(*step.slots, len(step.inputs)),
-        writes=0b100,
-        params=tuple(params.words),
-        param_space=space,
-        groups=-(-prod(step.node.shape) // WORKGROUP),
-        cost=WORKGROUP * 4 * _terms(name, sizes),
-    )
-    return Program((launch,))
+    bindings = (*fused.slots, len(step.inputs))
+    groups = -(-prod(core.shape) // (WORKGROUP * fused.lanes))
+    cost = WORKGROUP * fused.lanes * (4 * _terms(name, sizes) + fused.ninstrs)
+    return Program((launch(wgsl, name, params, space, bindings, groups, cost),))
 
 
 def _terms(name: str, sizes: dict[str, int]) -> int:

@@ -3,72 +3,48 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aiogpu.errors import LimitError
-from aiogpu.kernels import body, types
-from aiogpu.kernels.writer import Params, TextCache, each_element, shader
-from aiogpu.program import Launch, Program
+from aiogpu.kernels.fused import Fused
+from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.program import Program
 
 if TYPE_CHECKING:
-    from aiogpu.kernels.body import Layout
     from aiogpu.limits import Limits
-    from aiogpu.program import ParamSpace
     from aiogpu.schedule.step import Step
 
-WORKGROUP = 128
-MAX_ELEMENTS = 0xFFFFFFFF - WORKGROUP  # element numbers are u32
+WORKGROUP: Final = 128
+MAX_ELEMENTS: Final = 0xFFFFFFFF - WORKGROUP  # element numbers are u32
 
 
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
-    """The program of a step whose node is computed element by element."""
-    lay = body.layout(step)
-    dtype = step.body[-1].dtype
-    nelems = prod(step.space)
+    """The program of a step that has no core: its body is all."""
+    assert step.body is not None
+    nelems = prod(step.body.space)
     if nelems > MAX_ELEMENTS:
         raise LimitError(
-            f"{step.node.op.name}: shape {step.space}: {nelems} elements, {MAX_ELEMENTS} allowed"
+            f"{step.node.op.name}: shape {step.body.space}: {nelems} elements, "
+            f"{MAX_ELEMENTS} allowed"
         )
+    fused = Fused(step, limits)
     params = Params()
     params.add("n", nelems)
-    body.add_params(params, step, lay)
+    fused.add_params(params)
     space = params.space(limits)
-    key = ("elementwise", space, dtype.name, body.key(step, lay))
-    wgsl = cache.get(key) or cache.put(key, _text(step, lay, params, space))
-    invocations = -(-nelems // dtype.lanes)
-    ninputs = len(step.inputs)
-    return Program(
-        (
-            Launch(
-                wgsl=wgsl,
-                label=step.node.op.name,
-                bindings=tuple(range(ninputs + 1)),
-                writes=1 << ninputs,
-                params=tuple(params.words),
-                param_space=space,
-                groups=-(-invocations // WORKGROUP),
-                cost=WORKGROUP * dtype.lanes * (len(step.body) + 2),
-            ),
-        )
+    key = ("elementwise", space, fused.key)
+    wgsl = cache.get(key) or cache.put(
+        key,
+        shader(
+            space=space,
+            params=params,
+            buffers=fused.buffers(),
+            declarations=fused.functions(),
+            body=indent(fused.each(WORKGROUP, "p.n", ["let value = operand(i);"], "value")),
+            workgroup=WORKGROUP,
+        ),
     )
-
-
-def _text(step: Step, lay: Layout, params: Params, space: ParamSpace) -> str:
-    dtype = step.body[-1].dtype
-    statements, result = body.write(step, lay, "i")
-    if step.target is None:
-        lines = each_element(dtype, WORKGROUP, "p.n", "i", statements, result)
-    else:  # into the value that is changed, whose other elements stay
-        lines = [
-            f"let i = group * {WORKGROUP}u + lid;",
-            "if (i >= p.n) { return; }",
-            *statements,
-            f"out[{body.target(lay, 'i')}] = {result};",
-        ]
-    return shader(
-        space=space,
-        params=params,
-        buffers=[*body.buffers(step), ("out", types.storage(dtype), True)],
-        body="".join(f"  {line}\n" for line in lines),
-        workgroup=WORKGROUP,
-    )
+    bindings = (*fused.slots, len(step.inputs))
+    groups = -(-nelems // (WORKGROUP * fused.lanes))
+    cost = WORKGROUP * fused.lanes * (fused.ninstrs + 2)
+    return Program((launch(wgsl, step.node.op.name, params, space, bindings, groups, cost),))

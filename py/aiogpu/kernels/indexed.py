@@ -10,8 +10,9 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from aiogpu.kernels import types
-from aiogpu.kernels.writer import Params, TextCache, each_element, shader
-from aiogpu.program import FAULTS, Launch, Program
+from aiogpu.kernels.fused import Fused
+from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.program import FAULTS, Program
 
 if TYPE_CHECKING:
     from aiogpu.limits import Limits
@@ -24,7 +25,7 @@ _FIND: Final = [
     "let q = i % p.post;",
     "let j = i / p.post % p.count;",
     "let r = i / (p.post * p.count);",
-    "let given = indices[p.at_indices + j];",
+    "let given = {indices};",
     "let inside = given >= 0 && given < i32(p.size);",
     "let found = u32(clamp(given, 0, i32(p.size) - 1));",
 ]
@@ -33,11 +34,13 @@ _FAULT: Final = ["if (!inside) { atomicMax(&faults[0], p.fault); }"]
 
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a gather, or of a scatter into a value that is changed."""
-    attrs = step.node.attrs
+    core = step.core
+    attrs = core.attrs
     assert attrs is not None
     axis, size, raises = attrs["axis"], attrs["size"], attrs["raises"]
     shape = attrs["shape"]  # of what is gathered, or scattered
-    is_scatter = step.base is not None
+    is_scatter = core.op.family == "scatter"
+    fused = Fused(step, limits, is_scattered=is_scatter)
     data, indices = step.views
     params = Params()
     for name, value in (
@@ -45,55 +48,53 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
         ("size", size), ("at_data", data.offset), ("at_indices", indices.offset), ("fault", 0),
     ):  # fmt: skip
         params.add(name, value)
+    fused.add_params(params)
     space = params.space(limits)
-    dtype = step.node.dtype
-    key = (step.node.op.name, space, dtype.name, raises)
-    wgsl = cache.get(key) or cache.put(key, _text(step, params, space, raises=raises))
-    bindings = (*step.slots, len(step.inputs), *((FAULTS,) if raises else ()))
-    lanes = 1 if is_scatter else dtype.lanes
-    launch = Launch(
-        wgsl=wgsl,
-        label=step.node.op.name,
-        bindings=bindings,
-        writes=0b1100 if raises else 0b100,
-        params=tuple(params.words),
-        param_space=space,
-        groups=-(-prod(shape) // (WORKGROUP * lanes)),
-        cost=WORKGROUP * lanes * 16,
-        fault_at=params.names.index("fault: u32") if raises else None,
+    key = (core.op.name, space, core.dtype, raises, fused.key)
+    wgsl = cache.get(key) or cache.put(key, _text(step, fused, params, space, raises=raises))
+    out = len(fused.slots)
+    return Program(
+        (
+            launch(
+                wgsl,
+                core.op.name,
+                params,
+                space,
+                (*fused.slots, len(step.inputs), *((FAULTS,) if raises else ())),
+                -(-prod(shape) // (WORKGROUP * fused.lanes)),
+                WORKGROUP * fused.lanes * (16 + fused.ninstrs),
+                writes=(3 if raises else 1) << out,
+                fault_at=params.names.index("fault: u32") if raises else None,
+            ),
+        )
     )
-    return Program((launch,))
 
 
-def _text(step: Step, params: Params, space: ParamSpace, *, raises: bool) -> str:
-    dtype = step.node.dtype
-    fault = _FAULT if raises else []
-    if step.base is not None:
-        guard = ["if (!inside) { return; }"] if raises else []
+def _text(step: Step, fused: Fused, params: Params, space: ParamSpace, *, raises: bool) -> str:
+    dtype = step.core.dtype
+    find = [line.format(indices=fused.load(1, "(p.at_indices + j)")) for line in _FIND]
+    find += _FAULT if raises else []
+    if step.core.op.family == "scatter":
+        value = fused.load(0, "(p.at_data + i)")
+        place = "(r * p.size + found) * p.post + q"
+        stores = [f"let place = {place};", f"let value = {value};", *fused.store("place", "value")]
         lines = [
             f"let i = group * {WORKGROUP}u + lid;",
             "if (i >= p.n) { return; }",
-            *_FIND,
-            *fault,
-            *guard,
-            "out[(r * p.size + found) * p.post + q] = data[p.at_data + i];",
+            *find,
+            *(["if (!inside) { return; }"] if raises else []),
+            *stores,
         ]
     else:
-        place = "(p.at_data + (r * p.size + found) * p.post + q)"
-        value = types.load("data", place, dtype)
+        value = fused.load(0, "(p.at_data + (r * p.size + found) * p.post + q)")
         if raises:
             value = f"select({types.zero(dtype)}, {value}, inside)"
-        lines = each_element(dtype, WORKGROUP, "p.n", "i", [*_FIND, *fault], value)
-    buffers = [
-        ("data", types.storage(dtype), False),
-        ("indices", "i32", False),
-        ("out", types.storage(dtype), True),
-        *([("faults", "atomic<u32>", True)] if raises else []),
-    ]
+        lines = fused.each(WORKGROUP, "p.n", [*find, f"let value = {value};"], "value")
     return shader(
         space=space,
         params=params,
-        buffers=buffers,
-        body="".join(f"  {line}\n" for line in lines),
+        buffers=[*fused.buffers(), *([("faults", "atomic<u32>", True)] if raises else [])],
+        declarations=fused.functions(),
+        body=indent(lines),
         workgroup=WORKGROUP,
     )

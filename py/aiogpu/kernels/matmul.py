@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiogpu import shapes
 from aiogpu.kernels import types
-from aiogpu.kernels.writer import Params, TextCache, shader
-from aiogpu.program import Launch, Program
+from aiogpu.kernels.fused import Fused
+from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.program import Program
 from aiogpu.shapes import contiguous_strides
 
 if TYPE_CHECKING:
     from aiogpu.limits import Limits
+    from aiogpu.program import ParamSpace
     from aiogpu.schedule.step import Step
 
 BLOCK = 4  # rows and columns of one invocation
@@ -48,7 +50,8 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a matrix product."""
     kernel = _kernel(limits)
     left, right = step.views
-    *batch, m, n = step.node.shape
+    core = step.core
+    *batch, m, n = core.shape
     k = left.shape[-1]
     left = left.broadcast_to((*batch, m, k), "matmul")
     right = right.broadcast_to((*batch, k, n), "matmul")
@@ -65,28 +68,22 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
         params.add(f"n{axis}", size)
         params.add(f"a{axis}", walks[1][axis])
         params.add(f"b{axis}", walks[2][axis])
+    fused = Fused(step, limits, is_scattered=True)
+    fused.add_params(params)
     space = params.space(limits)
-    key = ("matmul", kernel.name, space, step.node.dtype.name, len(sizes))
-    wgsl = cache.get(key) or cache.put(key, _text(step, kernel, params, space, len(sizes)))
+    key = ("matmul", kernel.name, space, core.dtype, len(sizes), fused.key)
+    wgsl = cache.get(key) or cache.put(key, _text(step, fused, kernel, params, space, len(sizes)))
     groups = prod(batch) * -(-m // kernel.rows) * -(-n // kernel.columns)
-    return Program(
-        (
-            Launch(
-                wgsl=wgsl,
-                label="matmul",
-                bindings=(*step.slots, len(step.inputs)),
-                writes=0b100,
-                params=tuple(params.words),
-                param_space=space,
-                groups=groups,
-                cost=2 * kernel.rows * kernel.columns * k,
-            ),
-        )
-    )
+    bindings = (*fused.slots, len(step.inputs))
+    cost = kernel.rows * kernel.columns * (2 * k + fused.ninstrs)
+    return Program((launch(wgsl, "matmul", params, space, bindings, groups, cost),))
 
 
-def _text(step: Step, kernel: _Kernel, params: Params, space: str, naxes: int) -> str:
-    kind = types.storage(step.node.dtype)
+def _text(
+    step: Step, fused: Fused, kernel: _Kernel, params: Params, space: ParamSpace, naxes: int
+) -> str:
+    dtype = step.core.dtype
+    kind = dtype.compute
     lines = [
         f"let tiles_n = (p.n + {kernel.columns - 1}u) / {kernel.columns}u;",
         f"let tiles = tiles_n * ((p.m + {kernel.rows - 1}u) / {kernel.rows}u);",
@@ -105,37 +102,40 @@ def _text(step: Step, kernel: _Kernel, params: Params, space: str, naxes: int) -
             f"b0 += (walk % p.n{axis}) * p.b{axis};",
             f"walk /= p.n{axis};",
         ]
-    lines += [
-        f"var c{r}_{c} = {types.zero(step.node.dtype)};" for r in range(BLOCK) for c in range(BLOCK)
-    ]
+    lines += [f"var c{r}_{c} = {types.zero(dtype)};" for r in range(BLOCK) for c in range(BLOCK)]
     if kernel is _TILED:
         declarations, product = _tiled(kind)
         lines += product
     else:
         declarations = ""
-        lines += _direct(kernel)
+        lines += _direct(kernel, kind)
     lines.append("let c0 = batch * p.m * p.n;")
-    lines += [
-        f"if (row + {r}u < p.m && col + {c}u < p.n) "
-        f"{{ c[c0 + (row + {r}u) * p.n + col + {c}u] = c{r}_{c}; }}"
-        for r in range(BLOCK)
-        for c in range(BLOCK)
-    ]
+    for r in range(BLOCK):
+        for c in range(BLOCK):
+            lines += [
+                f"if (row + {r}u < p.m && col + {c}u < p.n) {{",
+                f"  let e = c0 + (row + {r}u) * p.n + col + {c}u;",
+                f"  let value = {types.narrow(f'c{r}_{c}', dtype)};",
+                *(f"  {line}" for line in fused.store("e", "value")),
+                "}",
+            ]
+    readers = fused.reader(0, "a") + fused.reader(1, "b")
     return shader(
-        space=space,  # type: ignore[arg-type]
+        space=space,
         params=params,
-        buffers=[("a", kind, False), ("b", kind, False), ("c", kind, True)],
-        body="".join(f"  {line}\n" for line in lines),
+        buffers=fused.buffers(),
+        declarations=declarations + readers + fused.functions(),
+        body=indent(lines),
         workgroup=kernel.workgroup,
-        declarations=declarations,
     )
 
 
-def _multiply_add() -> list[str]:
-    return [f"c{r}_{c} += x{r} * y{c};" for r in range(BLOCK) for c in range(BLOCK)]
+def _multiply_add(kind: str) -> list[str]:
+    product = "ag_cmul(x{r}, y{c})" if kind == "vec2f" else "x{r} * y{c}"
+    return [f"c{r}_{c} += {product.format(r=r, c=c)};" for r in range(BLOCK) for c in range(BLOCK)]
 
 
-def _direct(kernel: _Kernel) -> list[str]:
+def _direct(kernel: _Kernel, kind: str) -> list[str]:
     across = kernel.columns // BLOCK
     last_row, last_col = "p.m - 1u", "p.n - 1u"
     return [
@@ -145,9 +145,9 @@ def _direct(kernel: _Kernel) -> list[str]:
         *(f"let a_{r} = a0 + min(row + {r}u, {last_row}) * p.a_row;" for r in range(BLOCK)),
         *(f"let b_{c} = b0 + min(col + {c}u, {last_col}) * p.b_col;" for c in range(BLOCK)),
         "for (var k = 0u; k < p.k; k++) {",
-        *(f"  let x{r} = a[a_{r} + k * p.a_col];" for r in range(BLOCK)),
-        *(f"  let y{c} = b[b_{c} + k * p.b_row];" for c in range(BLOCK)),
-        *(f"  {line}" for line in _multiply_add()),
+        *(f"  let x{r} = a(a_{r} + k * p.a_col);" for r in range(BLOCK)),
+        *(f"  let y{c} = b(b_{c} + k * p.b_row);" for c in range(BLOCK)),
+        *(f"  {line}" for line in _multiply_add(kind)),
         "}",
     ]
 
@@ -155,6 +155,7 @@ def _direct(kernel: _Kernel) -> list[str]:
 def _tiled(kind: str) -> tuple[str, list[str]]:
     rows, columns, depth, workgroup = _TILED.rows, _TILED.columns, _DEPTH, _TILED.workgroup
     across = columns // BLOCK
+    zero = f"{kind}()"
     declarations = (
         f"var<workgroup> tile_a: array<{kind}, {rows * depth}>;\n"
         f"var<workgroup> tile_b: array<{kind}, {depth * columns}>;\n"
@@ -166,7 +167,7 @@ def _tiled(kind: str) -> tuple[str, list[str]]:
         # Stored by depth, so that the inner loop reads neighbours.
         "  let inside = r < p.m && q < p.k;",
         f"  tile_a[s % {depth}u * {rows}u + s / {depth}u] = "
-        f"select({kind}(0), a[select(0u, a0 + r * p.a_row + q * p.a_col, inside)], inside);",
+        f"select({zero}, a(select(0u, a0 + r * p.a_row + q * p.a_col, inside)), inside);",
         "}",
     ]
     fill_b = [
@@ -174,8 +175,8 @@ def _tiled(kind: str) -> tuple[str, list[str]]:
         f"  let q = k0 + s / {columns}u;",
         f"  let c = col0 + s % {columns}u;",
         "  let inside = q < p.k && c < p.n;",
-        f"  tile_b[s] = select({kind}(0), "
-        "b[select(0u, b0 + q * p.b_row + c * p.b_col, inside)], inside);",
+        f"  tile_b[s] = select({zero}, "
+        "b(select(0u, b0 + q * p.b_row + c * p.b_col, inside)), inside);",
         "}",
     ]
     return declarations, [
@@ -189,7 +190,7 @@ def _tiled(kind: str) -> tuple[str, list[str]]:
         f"  for (var q = 0u; q < {depth}u; q++) {{",
         *(f"    let x{r} = tile_a[q * {rows}u + ly + {r}u];" for r in range(BLOCK)),
         *(f"    let y{c} = tile_b[q * {columns}u + lx + {c}u];" for c in range(BLOCK)),
-        *(f"    {line}" for line in _multiply_add()),
+        *(f"    {line}" for line in _multiply_add(kind)),
         "  }",
         "  workgroupBarrier();",
         "}",

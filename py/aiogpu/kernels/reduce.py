@@ -13,25 +13,35 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiogpu import dtypes
-from aiogpu.kernels import body, types
-from aiogpu.kernels.last_axis import moved_last
-from aiogpu.kernels.writer import Params, TextCache, each_element, shader
-from aiogpu.program import Launch, Program
+from aiogpu.kernels import types
+from aiogpu.kernels.fused import Fused
+from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.program import Program
 
 if TYPE_CHECKING:
-    from aiogpu.kernels.body import Layout
+    from aiogpu.dtypes import DType
+    from aiogpu.graph.node import Node
     from aiogpu.limits import Limits
-    from aiogpu.program import ParamSpace
+    from aiogpu.program import Launch, ParamSpace
     from aiogpu.schedule.step import Step
 
 WORKGROUP = 64
 MAX_SHARES = 16384  # invocations that keep a large GPU busy
 SHORT = 256  # elements that one invocation folds without help
+FEW_SHARES = 2048  # the same for a software adapter
+FEW_ROWS = 32
+LONG = 65536  # elements that one invocation folds there, when there are rows enough
 
 _INF = "ag_inf()"
 _FOLD = {  # operation: neutral element by compute type, and how two values become one
-    "sum": ({"f32": "0.0", "i32": "0", "u32": "0u"}, {"*": "{0} + {1}"}),
-    "prod": ({"f32": "1.0", "i32": "1", "u32": "1u"}, {"*": "{0} * {1}"}),
+    "sum": (
+        {"f32": "0.0", "i32": "0", "u32": "0u", "vec2f": "vec2f()"},
+        {"*": "{0} + {1}"},
+    ),
+    "prod": (
+        {"f32": "1.0", "i32": "1", "u32": "1u", "vec2f": "vec2f(1.0, 0.0)"},
+        {"vec2f": "ag_cmul({0}, {1})", "*": "{0} * {1}"},
+    ),
     "max": (
         {"f32": f"-{_INF}", "i32": "bitcast<i32>(0x80000000u)", "u32": "0u", "bool": "false"},
         {"f32": "ag_max_f32({0}, {1})", "bool": "{0} || {1}", "*": "max({0}, {1})"},
@@ -62,83 +72,83 @@ class Pass(NamedTuple):
 
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a reduction."""
-    assert step.node.attrs is not None
-    axes = step.node.attrs["axes"]
-    step = moved_last(step, axes)
-    assert step.node.attrs is not None
-    inner = step.node.attrs["count"]
-    outer = prod(step.space) // inner
+    core = step.core
+    assert core.attrs is not None
+    assert step.body is not None
+    inner = core.attrs["count"]
+    outer = prod(step.body.space) // inner
+    width = 2 if _is_compensated(core) else 1
     launches = []
     temporaries = []
     ninputs = len(step.inputs)
-    width = 2 if _is_compensated(step) else 1
-    for number, this in enumerate(passes(outer, inner)):
-        source = tuple(range(ninputs)) if this.is_first else (ninputs + number,)
-        target = ninputs if this.is_last else ninputs + 1 + number
+    for number, this in enumerate(passes(outer, inner, limits)):
         if not this.is_last:
-            temporaries.append(4 * width * this.outer * this.shares)
-        launches.append(_launch(step, this, (*source, target), limits, cache))
+            temporaries.append(4 * _words(core.dtype) * width * this.outer * this.shares)
+        source = () if this.is_first else (ninputs + number,)
+        target = ninputs if this.is_last else ninputs + 1 + number
+        launches.append(_launch(step, this, source, target, limits, cache))
     return Program(tuple(launches), tuple(temporaries))
 
 
-def passes(outer: int, inner: int) -> list[Pass]:
+def passes(outer: int, inner: int, limits: Limits) -> list[Pass]:
     """How a reduction of ``outer`` rows of ``inner`` elements is cut into passes."""
     result: list[Pass] = []
+    # A few cores are busy with a few rows, and a second pass costs more than it gains.
+    many = FEW_SHARES if limits.is_fallback else MAX_SHARES
+    short = LONG if limits.is_fallback and outer >= FEW_ROWS else SHORT
     while True:
-        shares = 1 if inner <= SHORT else max(1, min(MAX_SHARES // outer, inner // (SHORT // 4)))
+        shares = 1 if inner <= short else max(1, min(many // outer, inner // (SHORT // 4)))
         result.append(Pass(outer, inner, shares, not result))
         if shares == 1:
             return result
         inner = shares
 
 
-def _is_compensated(step: Step) -> bool:
-    return step.node.op.name in {"sum", "mean"} and step.node.dtype.kind == "float"
+def _words(dtype: DType) -> int:
+    return max(1, dtype.itemsize // 4)
+
+
+def _is_compensated(core: Node) -> bool:
+    return core.op.name in {"sum", "mean"} and core.dtype.compute == "f32"
 
 
 def _launch(
-    step: Step, this: Pass, bindings: tuple[int, ...], limits: Limits, cache: TextCache
+    step: Step, this: Pass, source: tuple[int, ...], target: int, limits: Limits, cache: TextCache
 ) -> Launch:
-    dtype = step.node.dtype
-    lay = body.layout(step)
+    core = step.core
+    assert core.attrs is not None
+    moved = core.attrs["axes"]
+    fused = Fused(step, limits, moved=moved, is_first=this.is_first, is_last=this.is_last)
     params = Params()
     params.add("outer", this.outer)
     params.add("inner", this.inner)
     params.add("shares", this.shares)
-    if step.node.op.name == "mean":
-        assert step.node.attrs is not None
-        params.add("count", dtypes.word(float(step.node.attrs["count"]), dtypes.FLOAT), "f32")
-    if this.is_first:
-        body.add_params(params, step, lay)
+    if core.op.name == "mean":
+        params.add("count", dtypes.word(float(core.attrs["count"]), dtypes.FLOAT), "f32")
+    fused.add_params(params)
     params.ensure_zero()
     space = params.space(limits)
-    flags = (this.is_first, this.is_last)
-    name = step.node.op.name
-    key = ("reduce", name, flags, space, dtype.name, body.key(step, lay) if this.is_first else ())
-    wgsl = cache.get(key) or cache.put(key, _text(step, lay, this, params, space))
-    results = -(-this.outer // dtype.lanes) if this.is_last else this.outer * this.shares
-    per_result = -(-this.inner // this.shares) * (dtype.lanes if this.is_last else 1)
-    return Launch(
-        wgsl=wgsl,
-        label=name,
-        bindings=bindings,
-        writes=1 << (len(bindings) - 1),
-        params=tuple(params.words),
-        param_space=space,
-        groups=-(-results // WORKGROUP),
-        cost=WORKGROUP * per_result * (len(step.body) + 4 if this.is_first else 4),
-    )
+    name = core.op.name
+    key = ("reduce", name, this.is_first, this.is_last, space, core.dtype, fused.key)
+    wgsl = cache.get(key) or cache.put(key, _text(step, fused, this, params, space))
+    lanes = fused.lanes if this.is_last else 1
+    groups = -(-this.outer * this.shares // (WORKGROUP * lanes))
+    cost = WORKGROUP * lanes * -(-this.inner // this.shares) * (fused.ninstrs + 4)
+    bindings = (*source, *fused.slots, target)
+    return launch(wgsl, name, params, space, bindings, groups, cost)
 
 
-def _text(step: Step, lay: Layout, this: Pass, params: Params, space: ParamSpace) -> str:
-    compute = step.body[-1].dtype.compute
+def _text(step: Step, fused: Fused, this: Pass, params: Params, space: ParamSpace) -> str:
+    core = step.core
+    compute = core.dtype.compute
     stored = "u32" if compute == "bool" else compute
-    dtype = step.node.dtype
-    fold = _fold(step, lay, this, compute)
+    fold = _fold(core, this)
     if this.is_last:
-        lines = each_element(
-            dtype, WORKGROUP, "p.outer", "o", ["let share = 0u;", *fold], _result(step)
+        result = f"let result = {types.narrow(_result(core), core.dtype)};"
+        lines = fused.each(
+            WORKGROUP, "p.outer", ["let o = i;", "let share = 0u;", *fold, result], "result"
         )
+        output = []
     else:
         lines = [
             f"let at = group * {WORKGROUP}u + lid;",
@@ -146,54 +156,59 @@ def _text(step: Step, lay: Layout, this: Pass, params: Params, space: ParamSpace
             "let o = at / p.shares;",
             "let share = at % p.shares;",
             *fold,
-            *_store_partial(step, compute),
+            *_store_partial(core),
         ]
-    inputs = body.buffers(step) if this.is_first else [("partial", stored, False)]
-    output = ("out", types.storage(dtype) if this.is_last else stored, True)
+        output = [("out", stored, True)]
+    partial = [] if this.is_first else [("partial", stored, False)]
     return shader(
         space=space,
         params=params,
-        buffers=[*inputs, output],
-        body="".join(f"  {line}\n" for line in lines),
+        buffers=[*partial, *fused.buffers(), *output],
+        declarations=fused.functions(),
+        body=indent(lines),
         workgroup=WORKGROUP,
     )
 
 
-def _fold(step: Step, lay: Layout, this: Pass, compute: str) -> list[str]:
+def _fold(core: Node, this: Pass) -> list[str]:
     """Statements that fold one share of result ``o`` into ``acc`` (and ``err``)."""
-    neutral, how = _FOLD[step.node.op.name]
-    compensated = _is_compensated(step)
+    compute = core.dtype.compute
+    neutral, how = _FOLD[core.op.name]
+    compensated = _is_compensated(core)
     if this.is_first:
-        statements, value = body.write(step, lay, "i")
+        value = ["let v = operand(o * p.inner + j);"]
     elif compensated:
-        statements, value = ["let v = partial[2u * i];", "err += partial[2u * i + 1u];"], "v"
+        value = [
+            "let v = partial[2u * (o * p.inner + j)];",
+            "err += partial[2u * (o * p.inner + j) + 1u];",
+        ]
     else:
-        statements, value = [f"let v = {types.unpack('partial[i]', dtypes.bool_)};"], "v"
-        if compute != "bool":
-            statements = ["let v = partial[i];"]
+        read = "partial[o * p.inner + j]"
+        value = [f"let v = {types.unpack(read, dtypes.bool_) if compute == 'bool' else read};"]
     if compensated:
-        add = types.two_sum(value)
+        add = types.two_sum("v")
     else:
-        add = [f"acc = {(how.get(compute) or how['*']).format('acc', value)};"]
-    lines = [*statements, *add]
+        add = [f"acc = {(how.get(compute) or how['*']).format('acc', 'v')};"]
     return [
         f"var acc = {neutral[compute]};",
         *(["var err = 0.0;"] if compensated else []),
         "for (var j = share; j < p.inner; j += p.shares) {",
-        "  let i = o * p.inner + j;",
-        *(f"  {line}" for line in lines),
+        *(f"  {line}" for line in (*value, *add)),
         "}",
     ]
 
 
-def _store_partial(step: Step, compute: str) -> list[str]:
-    if _is_compensated(step):
+def _store_partial(core: Node) -> list[str]:
+    if _is_compensated(core):
         return ["out[2u * at] = acc;", "out[2u * at + 1u] = err;"]
-    return [f"out[at] = {types.pack('acc', dtypes.bool_) if compute == 'bool' else 'acc'};"]
+    is_bool = core.dtype.compute == "bool"
+    return [f"out[at] = {types.pack('acc', dtypes.bool_) if is_bool else 'acc'};"]
 
 
-def _result(step: Step) -> str:
-    if not _is_compensated(step):
+def _result(core: Node) -> str:
+    if core.dtype.compute == "vec2f" and core.op.name == "mean":
+        return "acc / p.count"
+    if not _is_compensated(core):
         return "acc"
     total = "select(acc, acc + err, ag_isfinite(acc))"
-    return f"ag_div_f32({total}, p.count)" if step.node.op.name == "mean" else total
+    return f"ag_div_f32({total}, p.count)" if core.op.name == "mean" else total

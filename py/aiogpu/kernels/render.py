@@ -14,7 +14,6 @@ from aiogpu.kernels import (
     rows,
     scan,
     search,
-    update,
     user,
 )
 from aiogpu.program import Program
@@ -34,7 +33,6 @@ _FAMILIES = {
     "scan": scan.render,
     "scatter": indexed.render,
     "search": search.render,
-    "update": update.render,
     "user": user.render,
 }
 _NOTHING = Program(())
@@ -46,6 +44,6 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     Raises:
         LimitError: The step needs more than the device allows, whatever the kernel.
     """
-    if step.node.op.family in {"empty", "pick"}:
+    if step.family in {"empty", "pick"}:
         return _NOTHING
-    return _FAMILIES.get(step.node.op.family, elementwise.render)(step, limits, cache)
+    return _FAMILIES.get(step.family, elementwise.render)(step, limits, cache)

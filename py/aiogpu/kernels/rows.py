@@ -10,15 +10,14 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from aiogpu import dtypes
-from aiogpu.kernels import body
-from aiogpu.kernels.last_axis import moved_last
-from aiogpu.kernels.writer import Params, TextCache, shader
-from aiogpu.program import Launch, Program
+from aiogpu.kernels import types
+from aiogpu.kernels.fused import Fused
+from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aiogpu.kernels.body import Layout
     from aiogpu.limits import Limits
     from aiogpu.program import ParamSpace
     from aiogpu.schedule.step import Step
@@ -28,77 +27,72 @@ WORKGROUP: Final = 64
 
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a softmax, log_softmax or standardize along the axis ``axis``."""
-    attrs = step.node.attrs
+    attrs = step.core.attrs
     assert attrs is not None
+    assert step.body is not None
     axis = attrs["axis"]
-    inner = step.space[axis]
-    step = moved_last(step, (axis,), keeps_shape=True)
-    outer = prod(step.space) // inner
-    lay = body.layout(step)
+    inner = step.body.space[axis]
+    outer = prod(step.body.space) // inner
+    fused = Fused(step, limits, moved=(axis,), is_scattered=True)
     params = Params()
     params.add("outer", outer)
     params.add("inner", inner)
     params.add("count", dtypes.word(float(inner), dtypes.FLOAT), "f32")
     params.add("epsilon", dtypes.word(attrs.get("epsilon", 0.0), dtypes.FLOAT), "f32")
-    body.add_params(params, step, lay)
+    fused.add_params(params)
+    params.ensure_zero()
     space = params.space(limits)
-    key = ("row", step.node.op.name, space, body.key(step, lay))
-    wgsl = cache.get(key) or cache.put(key, _text(step, lay, params, space))
-    ninputs = len(step.inputs)
-    launch = Launch(
-        wgsl=wgsl,
-        label=step.node.op.name,
-        bindings=tuple(range(ninputs + 1)),
-        writes=1 << ninputs,
-        params=tuple(params.words),
-        param_space=space,
-        groups=-(-outer // WORKGROUP),
-        cost=WORKGROUP * inner * 3 * (len(step.body) + 12),
-    )
-    return Program((launch,))
+    name = step.core.op.name
+    key = ("row", name, space, step.core.dtype, fused.key)
+    wgsl = cache.get(key) or cache.put(key, _text(step, fused, params, space))
+    bindings = (*fused.slots, len(step.inputs))
+    cost = WORKGROUP * inner * 3 * (fused.ninstrs + 12)
+    return Program((launch(wgsl, name, params, space, bindings, -(-outer // WORKGROUP), cost),))
 
 
-def _text(step: Step, lay: Layout, params: Params, space: ParamSpace) -> str:
-    statements, value = body.write(step, lay, "i")
-    place = body.target(lay, "i")
-
+def _text(step: Step, fused: Fused, params: Params, space: ParamSpace) -> str:
     def visit(*lines: str) -> list[str]:
         return [
             "for (var j = 0u; j < p.inner; j++) {",
             "  let i = o * p.inner + j;",
-            *(f"  {line}" for line in (*statements, *lines)),
+            "  let value = operand(i);",
+            *(f"  {line}" for line in lines),
             "}",
         ]
 
+    def store(value: str) -> list[str]:
+        result = types.narrow(value, step.core.dtype)
+        return visit(f"let e = {fused.spot('i')};", *fused.store("e", result))
+
     lines: Sequence[str]
-    if step.node.op.name == "standardize":
+    if step.core.op.name == "standardize":
         lines = [
             "var sum = 0.0;",
-            *visit(f"sum += {value};"),
+            *visit("sum += value;"),
             "let mean = sum / p.count;",
             "var squares = 0.0;",
-            *visit(f"let off = {value} - mean;", "squares += off * off;"),
+            *visit("let off = value - mean;", "squares += off * off;"),
             "let scale = ag_rsqrt(squares / p.count + p.epsilon);",
-            *visit(f"out[{place}] = ({value} - mean) * scale;"),
+            *store("(value - mean) * scale"),
         ]
     else:
-        is_log = step.node.op.name == "log_softmax"
-        result = f"{value} - most - log_sum" if is_log else f"ag_exp({value} - most) / sum"
+        is_log = step.core.op.name == "log_softmax"
+        result = "value - most - log_sum" if is_log else "ag_exp(value - most) / sum"
         lines = [
             "var most = -ag_inf();",
-            *visit(f"most = ag_max_f32(most, {value});"),
+            *visit("most = ag_max_f32(most, value);"),
             "var sum = 0.0;",
-            *visit(f"sum += ag_exp({value} - most);"),
+            *visit("sum += ag_exp(value - most);"),
             *(["let log_sum = ag_log(sum);"] if is_log else []),
-            *visit(f"out[{place}] = {result};"),
+            *store(result),
         ]
     return shader(
         space=space,
         params=params,
-        buffers=[*body.buffers(step), ("out", "f32", True)],
-        body="".join(
-            f"  {line}\n"
-            for line in [
+        buffers=fused.buffers(),
+        declarations=fused.functions(),
+        body=indent(
+            [
                 f"let o = group * {WORKGROUP}u + lid;",
                 "if (o >= p.outer) { return; }",
                 *lines,

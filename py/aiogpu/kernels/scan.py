@@ -10,17 +10,16 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from aiogpu.kernels import body, types
-from aiogpu.kernels.last_axis import moved_last
-from aiogpu.kernels.writer import Params, TextCache, shader
-from aiogpu.program import Launch, Program
+from aiogpu.kernels import types
+from aiogpu.kernels.fused import Fused
+from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aiogpu.kernels.body import Layout
     from aiogpu.limits import Limits
-    from aiogpu.program import ParamSpace
+    from aiogpu.program import Launch, ParamSpace
     from aiogpu.schedule.step import Step
 
 WORKGROUP: Final = 64
@@ -30,75 +29,70 @@ SHORT: Final = 1024  # elements that one invocation walks without help
 
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """The program of a cumulative sum or product along ``axis``, inclusive or exclusive."""
-    attrs = step.node.attrs
+    attrs = step.core.attrs
     assert attrs is not None
-    axis = attrs["axis"]
-    inner = step.space[axis]
-    step = moved_last(step, (axis,), keeps_shape=True)
-    outer = prod(step.space) // inner
+    assert step.body is not None
+    inner = step.body.space[attrs["axis"]]
+    outer = prod(step.body.space) // inner
     shares = 1 if inner <= SHORT else max(1, min(MAX_SHARES // outer, inner // (SHORT // 4)))
-    ninputs = len(step.inputs)
-    out = ninputs
-    if shares == 1:
-        launches = [_launch(step, "walk", (outer, inner, 1), (*range(ninputs), out), limits, cache)]
-        return Program(tuple(launches))
+    out = len(step.inputs)
     sizes = (outer, inner, shares)
-    partial, before = ninputs + 1, ninputs + 2
-    launches = [
-        _launch(step, "fold", sizes, (*range(ninputs), partial), limits, cache),
-        _launch(step, "carry", sizes, (partial, before), limits, cache),
-        _launch(step, "walk_on", sizes, (*range(ninputs), before, out), limits, cache),
-    ]
-    nbytes = 8 * outer * shares
-    return Program(tuple(launches), (nbytes, nbytes))
+    if shares == 1:
+        return Program((_launch(step, "walk", sizes, (), out, limits, cache),))
+    partial, before = out + 1, out + 2
+    launches = (
+        _launch(step, "fold", sizes, (), partial, limits, cache),
+        _launch(step, "carry", sizes, (partial,), before, limits, cache),
+        _launch(step, "walk_on", sizes, (before,), out, limits, cache),
+    )
+    nbytes = 2 * max(4, step.core.dtype.itemsize) * outer * shares
+    return Program(launches, (nbytes, nbytes))
 
 
 def _launch(
     step: Step,
     part: str,
     sizes: tuple[int, int, int],
-    bindings: tuple[int, ...],
+    source: tuple[int, ...],
+    target: int,
     limits: Limits,
     cache: TextCache,
 ) -> Launch:
     outer, inner, shares = sizes
-    attrs = step.node.attrs
+    attrs = step.core.attrs
     assert attrs is not None
-    lay = body.layout(step)
+    fused = Fused(
+        step,
+        limits,
+        moved=(attrs["axis"],),
+        is_first=part != "carry",
+        is_last=part in {"walk", "walk_on"},
+        is_scattered=True,
+    )
     params = Params()
     params.add("outer", outer)
     params.add("inner", inner)
     params.add("shares", shares)
     params.add("length", -(-inner // shares))
     params.add("exclusive", int(attrs["exclusive"]))
-    if part != "carry":
-        body.add_params(params, step, lay)
+    fused.add_params(params)
     params.ensure_zero()
     space = params.space(limits)
-    name = step.node.op.name
-    shape = () if part == "carry" else body.key(step, lay)
-    key = ("scan", name, part, space, step.node.dtype.name, shape)
-    wgsl = cache.get(key) or cache.put(key, _text(step, lay, part, params, space))
+    name = step.core.op.name
+    key = ("scan", name, part, space, step.core.dtype, fused.key)
+    wgsl = cache.get(key) or cache.put(key, _text(step, fused, part, params, space))
     invocations = outer if part == "carry" else outer * shares
     length = shares if part == "carry" else -(-inner // shares)
-    return Launch(
-        wgsl=wgsl,
-        label=name,
-        bindings=bindings,
-        writes=1 << (len(bindings) - 1),
-        params=tuple(params.words),
-        param_space=space,
-        groups=-(-invocations // WORKGROUP),
-        cost=WORKGROUP * length * (len(step.body) + 8),
-    )
+    groups = -(-invocations // WORKGROUP)
+    cost = WORKGROUP * length * (fused.ninstrs + 8)
+    return launch(wgsl, name, params, space, (*source, *fused.slots, target), groups, cost)
 
 
-def _text(step: Step, lay: Layout, part: str, params: Params, space: ParamSpace) -> str:
-    dtype = step.node.dtype
+def _text(step: Step, fused: Fused, part: str, params: Params, space: ParamSpace) -> str:
+    dtype = step.core.dtype
     kind = dtype.compute
-    is_sum = step.node.op.name == "cumulative_sum"
+    is_sum = step.core.op.name == "cumulative_sum"
     start = types.zero(dtype) if is_sum else types.one(dtype)
-    statements, value = body.write(step, lay, "i")
     add = _add(kind, is_sum=is_sum)
     result = "select(acc, acc + err, ag_isfinite(acc))" if kind == "f32" and is_sum else "acc"
     state = [f"var acc = {start};", f"var err = {types.zero(dtype)};"]
@@ -118,13 +112,15 @@ def _text(step: Step, lay: Layout, part: str, params: Params, space: ParamSpace)
         ]
         buffers: list[tuple[str, str, bool]] = [("partial", kind, False), ("out", kind, True)]
     else:
+        store = fused.store("e", types.narrow(result, dtype))
         walk = [
             "let from_ = share * p.length;",
             "let to = min(from_ + p.length, p.inner);",
             "for (var j = from_; j < to; j++) {",
             "  let i = o * p.inner + j;",
-            *(f"  {line}" for line in statements),
-            *_visit(part, add(value), body.target(lay, "i"), result),
+            "  let value = operand(i);",
+            *([f"  let e = {fused.spot('i')};"] if part != "fold" else []),
+            *_visit(part, add("value"), store),
             "}",
         ]
         lines = [
@@ -141,25 +137,31 @@ def _text(step: Step, lay: Layout, part: str, params: Params, space: ParamSpace)
             *walk,
             *(["out[2u * at] = acc;", "out[2u * at + 1u] = err;"] if part == "fold" else []),
         ]
-        middle = [("before", kind, False)] if part == "walk_on" else []
-        buffers = [*body.buffers(step), *middle, ("out", kind, True)]
+        before = [("before", kind, False)] if part == "walk_on" else []
+        output = [("out", kind, True)] if part == "fold" else []
+        buffers = [*before, *fused.buffers(), *output]
     return shader(
         space=space,
         params=params,
         buffers=buffers,
-        body="".join(f"  {line}\n" for line in lines),
+        declarations=fused.functions(),
+        body=indent(lines),
         workgroup=WORKGROUP,
     )
 
 
-def _visit(part: str, add: list[str], place: str, result: str) -> list[str]:
+def _visit(part: str, add: list[str], store: list[str]) -> list[str]:
     """What is done with one element: only folded, or stored before or after it is."""
     if part == "fold":
         return [f"  {line}" for line in add]
     return [
-        f"  if (p.exclusive != 0u) {{ out[{place}] = {result}; }}",
+        "  if (p.exclusive != 0u) {",
+        *(f"    {line}" for line in store),
+        "  }",
         *(f"  {line}" for line in add),
-        f"  if (p.exclusive == 0u) {{ out[{place}] = {result}; }}",
+        "  if (p.exclusive == 0u) {",
+        *(f"    {line}" for line in store),
+        "  }",
     ]
 
 
@@ -168,7 +170,7 @@ def _add(kind: str, *, is_sum: bool) -> Callable[[str], list[str]]:
 
     def write(value: str) -> list[str]:
         if not is_sum:
-            return [f"acc = acc * {value};"]
+            return [f"acc = {'ag_cmul(acc, ' if kind == 'vec2f' else '(acc * '}{value});"]
         if kind != "f32":
             return [f"acc = acc + {value};"]
         return types.two_sum(value)

@@ -13,9 +13,29 @@ if TYPE_CHECKING:
 _WIDEN = {dtypes.float16: "ag_f16_to_f32", dtypes.bfloat16: "ag_bf16_to_f32"}
 
 
-def storage(dtype: DType) -> str:
+def storage(dtype: DType, has_f16: bool = False) -> str:
     """The WGSL element type of a buffer of ``dtype``; packed dtypes lie in words."""
     return "u32" if dtype.is_packed else dtype.compute
+
+
+def stored_scattered(dtype: DType, has_f16: bool = False) -> str:
+    return "atomic<u32>" if dtype.is_packed else storage(dtype, has_f16)
+
+
+def element(value: str, dtype: DType, stored: str) -> str:
+    return value
+
+
+def store(buffer: str, index: str, value: str, dtype: DType, stored: str) -> list[str]:
+    if not dtype.is_packed:
+        return [f"{buffer}[{index}] = {element(value, dtype, stored)};"]
+    bits = 8 * dtype.itemsize
+    mask = hex((1 << bits) - 1)
+    return [
+        f"let shift_ = ({index} & {dtype.lanes - 1}u) * {bits}u;",
+        f"atomicAnd(&{buffer}[{index} / {dtype.lanes}u], ~({mask}u << shift_));",
+        f"atomicOr(&{buffer}[{index} / {dtype.lanes}u], {pack(value, dtype)} << shift_);",
+    ]
 
 
 def load(buffer: str, index: str, dtype: DType, stored: str | None = None) -> str:
@@ -100,3 +120,13 @@ def zero(dtype: DType) -> str:
 def one(dtype: DType) -> str:
     """The literal 1 of the compute type."""
     return {"f32": "1.0", "i32": "1", "u32": "1u", "bool": "true"}[dtype.compute]
+
+
+def is_word(dtype: DType, has_f16: bool) -> bool:
+    """Whether an element of ``dtype`` is stored without touching others."""
+    return storage(dtype, has_f16) != "u32" or not dtype.is_packed
+
+
+def lanes(dtype: DType, has_f16: bool) -> int:
+    """Elements that share what one invocation must write."""
+    return 1 if is_word(dtype, has_f16) else dtype.lanes

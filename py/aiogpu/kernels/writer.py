@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from aiogpu.kernels import numerics, types
+from aiogpu import dtypes
+from aiogpu.kernels import numerics
+from aiogpu.program import Launch, Number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from aiogpu.dtypes import DType
     from aiogpu.limits import Limits
     from aiogpu.program import ParamSpace
+    from aiogpu.schedule.step import Const
 
 _NUMERIC = re.compile(r"\bag_\w+")
+_F16 = re.compile(r"\bf16\b")
 
 
 class Params:
@@ -24,17 +27,27 @@ class Params:
     all sizes. The first word is ``grid_offset`` (see `aiogpu.program`).
     """
 
-    __slots__ = ("names", "words")
+    __slots__ = ("names", "numbers", "words")
 
     def __init__(self) -> None:
         self.names: list[str] = ["grid_offset: u32"]
         self.words: list[int] = [0]
+        self.numbers: list[Number] = []
 
     def add(self, name: str, word: int, wgsl_type: str = "u32") -> str:
         """Append one word; its name in the text."""
         self.names.append(f"{name}: {wgsl_type}")
         self.words.append(word & 0xFFFFFFFF)
         return f"p.{name}"
+
+    def number(self, name: str, const: Const) -> None:
+        """Append a number of the user's expression, so that another can take its place."""
+        self.numbers.append(Number(len(self.words), const.number, const.dtype))
+        kind = "u32" if const.dtype.compute == "bool" else const.dtype.compute
+        words = dtypes.words(const.value, const.dtype)
+        self.add(name, words[0], "f32" if len(words) > 1 else kind)
+        if len(words) > 1:  # a complex number
+            self.add(f"{name}i", words[1], "f32")
 
     def ensure_zero(self) -> None:
         """Append the word ``zero``, if it is not there: 0, which no compiler can know."""
@@ -67,7 +80,7 @@ def shader(
         declarations: Module-scope text before ``main``.
     """
     fields = ", ".join(params.names)
-    block = (
+    block: tuple[str, ...] = (
         "requires immediate_address_space;\n" if space == "immediate" else "",
         f"struct Params {{ {fields} }}\n",
         "var<immediate> p: Params;\n"
@@ -80,6 +93,8 @@ def shader(
         for at, (name, kind, written) in enumerate(buffers)
     )
     functions = numerics.sources(sorted(set(_NUMERIC.findall(body + declarations))))
+    if _F16.search(bindings):
+        block = ("enable f16;\n", *block)
     return (
         f"{''.join(block)}{bindings}{functions}{declarations}"
         f"@compute @workgroup_size({workgroup})\n"
@@ -90,35 +105,34 @@ def shader(
     )
 
 
-def each_element(
-    dtype: DType, workgroup: int, count: str, index: str, statements: Sequence[str], result: str
-) -> list[str]:
-    """Statements that store ``result`` in ``out`` for every element ``index`` below ``count``.
+def launch(
+    wgsl: str,
+    label: str,
+    params: Params,
+    space: ParamSpace,
+    bindings: Sequence[int],
+    groups: int,
+    cost: int,
+    **more: Any,  # noqa: ANN401 - other fields of a launch
+) -> Launch:
+    """A linear launch that writes its last binding."""
+    fields: dict[str, Any] = {
+        "wgsl": wgsl,
+        "label": label,
+        "bindings": tuple(bindings),
+        "writes": 1 << (len(bindings) - 1),
+        "params": tuple(params.words),
+        "param_space": space,
+        "groups": groups,
+        "cost": cost,
+        "numbers": tuple(params.numbers),
+    }
+    return Launch(**fields | more)
 
-    An invocation computes one element, or all elements of one word where several share it: no
-    shader writes a byte.
-    """
-    at = f"let at = group * {workgroup}u + lid;"
-    if not dtype.is_packed:
-        return [
-            at,
-            f"let {index} = at;",
-            f"if ({index} >= {count}) {{ return; }}",
-            *statements,
-            f"out[{index}] = {result};",
-        ]
-    return [
-        at,
-        f"if (at >= ({count} + {dtype.lanes - 1}u) / {dtype.lanes}u) {{ return; }}",
-        "var packed = 0u;",
-        f"for (var lane = 0u; lane < {dtype.lanes}u; lane++) {{",
-        f"  let {index} = at * {dtype.lanes}u + lane;",
-        f"  if ({index} >= {count}) {{ break; }}",
-        *(f"  {line}" for line in statements),
-        f"  packed |= {types.pack(result, dtype)} << (lane * {8 * dtype.itemsize}u);",
-        "}",
-        "out[at] = packed;",
-    ]
+
+def indent(lines: Iterable[str]) -> str:
+    """Statements as the text of a function's body."""
+    return "".join(f"  {line}\n" for line in lines)
 
 
 class TextCache:

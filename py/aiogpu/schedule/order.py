@@ -1,7 +1,8 @@
-"""The order in which uncomputed nodes are computed: operands first. Never recursive."""
+"""The order in which nodes are computed: operands first. Never recursive."""
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,20 +10,19 @@ if TYPE_CHECKING:
 
     from aiogpu.graph.node import Node
 
+_serial = attrgetter("serial")
+
 
 def order(roots: Iterable[Node]) -> list[Node]:
-    """All uncomputed nodes that ``roots`` stand on, each after its operands."""
-    ordered: list[Node] = []
-    seen: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
+    """``roots`` and all that they stand on, down to what is computed, operands first.
+
+    A node is made after its operands, so the order of making serves.
+    """
+    stack = list(roots)
+    seen = set(stack)
     while stack:
-        node, ready = stack.pop()
-        if ready:
-            ordered.append(node)
-            continue
-        if node.is_done or id(node) in seen:
-            continue
-        seen.add(id(node))
-        stack.append((node, True))
-        stack.extend((operand, False) for operand in reversed(node.inputs) if not operand.is_done)
-    return ordered
+        for operand in stack.pop().inputs:  # what is computed has none
+            if operand not in seen:
+                seen.add(operand)
+                stack.append(operand)
+    return sorted(seen, key=_serial)

@@ -2,7 +2,7 @@ import pytest
 
 from aiogpu import dtypes
 from aiogpu.kernels import types
-from aiogpu.kernels.writer import Params, TextCache, each_element, shader
+from aiogpu.kernels.writer import Params, TextCache, shader
 from aiogpu.limits import Limits
 
 
@@ -38,14 +38,6 @@ def test_a_shader_has_the_functions_that_it_calls_and_no_others():
     assert "fn ag_min_f32(" not in text
     assert "@group(1) @binding(0) var<uniform> p: Params;" in text
     assert "@group(0) @binding(1) var<storage, read_write> out: array<f32>;" in text
-
-
-def test_invocations_own_whole_words():
-    plain = each_element(dtypes.float32, 64, "p.n", "i", [], "v")
-    packed = each_element(dtypes.uint8, 64, "p.n", "i", [], "v")
-    assert "out[i] = v;" in plain
-    assert "out[at] = packed;" in packed
-    assert any("lane < 4u" in line for line in packed)
 
 
 @pytest.mark.parametrize("dtype", dtypes.ALL, ids=repr)
