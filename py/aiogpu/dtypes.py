@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Literal
 
 from aiogpu.errors import DTypeError, IntegerOverflowError
 
-Kind = Literal["bool", "int", "uint", "float"]
-Scalar = bool | int | float
+Kind = Literal["bool", "int", "uint", "float", "complex"]
+Scalar = bool | int | float | complex
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -18,16 +19,16 @@ class DType:
 
     Attributes:
         name: The Array API's name.
-        kind: ``bool``, ``int`` (signed), ``uint`` or ``float``.
+        kind: ``bool``, ``int`` (signed), ``uint``, ``float`` or ``complex``.
         itemsize: Width of a stored element in bytes. Elements under 4 bytes are packed in words.
         compute: The WGSL type in which a shader computes with an element.
-        format: The buffer protocol's (and ``struct``'s) character.
+        format: What the buffer protocol calls the elements: ``struct``'s character, or ``Zf``.
     """
 
     name: str
     kind: Kind
     itemsize: int
-    compute: Literal["bool", "i32", "u32", "f32"]
+    compute: Literal["bool", "i32", "u32", "f32", "vec2f"]
     format: str
 
     def __repr__(self) -> str:
@@ -35,8 +36,8 @@ class DType:
 
     @property
     def lanes(self) -> int:
-        """Elements in one 4-byte word."""
-        return 4 // self.itemsize
+        """Elements in one 4-byte word, at least 1."""
+        return max(1, 4 // self.itemsize)
 
     @property
     def is_packed(self) -> bool:
@@ -53,36 +54,38 @@ class DType:
 
 
 bool_: Final = DType("bool", "bool", 1, "bool", "?")
-uint8: Final = DType("uint8", "uint", 1, "u32", "B")
+int8: Final = DType("int8", "int", 1, "i32", "b")
+int16: Final = DType("int16", "int", 2, "i32", "h")
 int32: Final = DType("int32", "int", 4, "i32", "i")
+uint8: Final = DType("uint8", "uint", 1, "u32", "B")
+uint16: Final = DType("uint16", "uint", 2, "u32", "H")
 uint32: Final = DType("uint32", "uint", 4, "u32", "I")
-float32: Final = DType("float32", "float", 4, "f32", "f")
-
-# Only stored, by `aiogpu.backend`: they are widened to float32 when they are read.
 float16: Final = DType("float16", "float", 2, "f32", "e")
+float32: Final = DType("float32", "float", 4, "f32", "f")
+complex64: Final = DType("complex64", "complex", 8, "vec2f", "Zf")
+
+# Only stored, by `aiogpu.backend`: widened to float32 when it is read.
 bfloat16: Final = DType("bfloat16", "float", 2, "f32", "H")
 
-ALL: Final = (bool_, uint8, int32, uint32, float32)
+ALL: Final = (
+    bool_, int8, int16, int32, uint8, uint16, uint32, float16, float32, complex64,
+)  # fmt: skip
 BY_NAME: Final = {dtype.name: dtype for dtype in ALL}
 INT: Final = int32  # the default integer
 FLOAT: Final = float32  # the default floating-point dtype
 
-# The Array API's table among our dtypes; an integer with a float gives the float.
-_PROMOTION: Final = {
-    frozenset((uint8, int32)): int32,
-    frozenset((uint8, uint32)): uint32,
-    frozenset((uint8, float32)): float32,
-    frozenset((int32, float32)): float32,
-    frozenset((uint32, float32)): float32,
-}
-_SPELLINGS: Final[dict[object, DType]] = {bool: bool_, int: int32, float: float32, "bool_": bool_}
+COMPLEX: Final = complex64  # the default complex dtype
+
+_SPELLINGS: Final[dict[object, DType]] = {
+    bool: bool_, int: INT, float: FLOAT, complex: COMPLEX, "bool_": bool_,
+}  # fmt: skip
 
 
 def as_dtype(given: object, operation: str) -> DType:
-    """The dtype that ``given`` names: ours, its name, a NumPy dtype, ``bool``, ``int``, ``float``.
+    """The dtype that ``given`` names: ours, its name, a NumPy dtype, or a Python type of numbers.
 
     Raises:
-        DTypeError: There is no such dtype here (float64 and int64 among them).
+        DTypeError: There is no such dtype here (float64, int64 and complex128 among them).
     """
     if isinstance(given, DType):
         return given
@@ -99,20 +102,49 @@ def as_dtype(given: object, operation: str) -> DType:
     raise DTypeError(f"{operation}: dtype {wanted}: not available; there are {', '.join(BY_NAME)}")
 
 
+def _meet(first: DType, second: DType) -> DType | None:
+    """Where two dtypes meet, by the Array API's table among ours; None where it has no entry.
+
+    The standard leaves integers with floats open; they meet as in NumPy, but within 32 bits.
+    """
+    kinds = {first.kind, second.kind}
+    if "bool" in kinds:
+        return first if first is second else None
+    if "complex" in kinds:
+        return complex64
+    if len(kinds) == 1:
+        return first if first.itemsize >= second.itemsize else second
+    if "float" in kinds:
+        number, other = (first, second) if first.kind == "float" else (second, first)
+        return float16 if number is float16 and other.itemsize == 1 else float32
+    signed, unsigned = (first, second) if first.kind == "int" else (second, first)
+    return next(
+        (
+            wide
+            for wide in (int8, int16, int32)
+            if wide.itemsize >= signed.itemsize and wide.itemsize > unsigned.itemsize
+        ),
+        None,
+    )
+
+
+_PROMOTION: Final = {(one, two): _meet(one, two) for one in ALL for two in ALL}
+
+
 def promote(first: DType, second: DType, operation: str) -> DType:
     """The dtype in which two arrays meet.
 
     Raises:
-        DTypeError: The two do not promote: bool with a number, int32 with uint32.
+        DTypeError: The two do not promote: bool with a number, uint32 with a signed integer.
     """
     if first is second:
         return first
-    try:
-        return _PROMOTION[frozenset((first, second))]
-    except KeyError:
+    met = _PROMOTION.get((first, second))
+    if met is None:
         raise DTypeError(
             f"{operation}: {first.name} and {second.name}: do not promote; cast one with astype"
-        ) from None
+        )
+    return met
 
 
 def promote_scalar(dtype: DType, value: Scalar, operation: str) -> DType:
@@ -129,15 +161,19 @@ def promote_scalar(dtype: DType, value: Scalar, operation: str) -> DType:
             f"{operation}: bool and {value!r}: a bool array with a number; cast with astype"
         )
     if isinstance(value, int):
-        if dtype.kind != "float":
+        if dtype.kind in {"int", "uint"}:
             check_range(value, dtype, operation)
         return dtype
-    return dtype if dtype.kind == "float" else FLOAT
+    if isinstance(value, complex):
+        return COMPLEX
+    return FLOAT if dtype.kind in {"int", "uint"} else dtype
 
 
 def scalar_dtype(value: Scalar) -> DType:
     """The default dtype of a Python number."""
-    return bool_ if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT
+    if isinstance(value, bool):
+        return bool_
+    return INT if isinstance(value, int) else FLOAT if isinstance(value, float) else COMPLEX
 
 
 def check_range(value: int, dtype: DType, operation: str) -> None:
@@ -149,16 +185,49 @@ def check_range(value: int, dtype: DType, operation: str) -> None:
         )
 
 
-def word(value: Scalar, dtype: DType) -> int:
-    """The 32 bits, as an unsigned integer, of ``value`` in the compute type of ``dtype``."""
-    if dtype.kind == "float":
-        try:
-            return int.from_bytes(struct.pack("<f", value), "little")
-        except OverflowError:  # a finite double beyond float32
-            return 0x7F800000 if value > 0 else 0xFF800000
-    return int(value) & 0xFFFFFFFF
+def check_cast(given: DType, wanted: DType, operation: str) -> None:
+    """Raise DTypeError for a cast that would lose imaginary parts: complex to a real number."""
+    if given.kind == "complex" and wanted.kind not in {"complex", "bool"}:
+        raise DTypeError(
+            f"{operation}: {given.name} to {wanted.name}: would lose the imaginary part; "
+            "take real(x), imag(x) or abs(x)"
+        )
+
+
+def rounded(value: float, dtype: DType) -> float:
+    """A Python number in the precision of a float dtype: to nearest even, infinite beyond it."""
+    form = "<e" if dtype is float16 else "<f"
+    try:
+        number: float = struct.unpack(form, struct.pack(form, float(value)))[0]
+    except OverflowError:
+        return inf if value > 0 else -inf
+    return number
 
 
 def words(value: Scalar, dtype: DType) -> tuple[int, ...]:
-    """The same for dtypes of any width: a word, or two."""
-    return (word(value, dtype),)
+    """The 32-bit words, as unsigned integers, of ``value`` in the compute type of ``dtype``.
+
+    Two for complex64, the real part's and the imaginary part's; else one. float16 is computed with
+    in float32: the word is that of the nearest float16.
+
+    Raises:
+        DTypeError: A complex number, and the dtype is a real one.
+    """
+    if isinstance(value, complex):
+        check_cast(COMPLEX, dtype, "number")
+    if dtype.kind == "complex":
+        number = value if isinstance(value, complex) else complex(rounded(value, float32))
+        return word(number.real, float32), word(number.imag, float32)
+    if dtype.kind == "float":
+        assert not isinstance(value, complex)
+        return (int.from_bytes(struct.pack("<f", rounded(value, dtype)), "little"),)
+    if dtype.kind == "bool":
+        return (int(bool(value)),)
+    assert not isinstance(value, complex)
+    return (int(value) & 0xFFFFFFFF,)
+
+
+def word(value: Scalar, dtype: DType) -> int:
+    """`words` of a dtype that has only one."""
+    (only,) = words(value, dtype)
+    return only

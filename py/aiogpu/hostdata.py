@@ -15,7 +15,7 @@ from aiogpu.gpu import browser
 from aiogpu.runtime.transfer import HostData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from aiogpu.dtypes import DType
     from aiogpu.shapes import Shape
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 # What the buffer protocol calls the elements, and what they become here.
 _FORMATS: Final = {
     "?": dtypes.bool_,
-    "b": dtypes.int32, "B": dtypes.uint8, "c": dtypes.uint8,
-    "h": dtypes.int32, "H": dtypes.int32,
+    "b": dtypes.int8, "B": dtypes.uint8, "c": dtypes.uint8,
+    "h": dtypes.int16, "H": dtypes.uint16,
     "i": dtypes.int32, "I": dtypes.uint32, "l": dtypes.int32, "L": dtypes.uint32,
     "q": dtypes.int32, "Q": dtypes.uint32, "n": dtypes.int32, "N": dtypes.uint32,
-    "e": dtypes.float32, "f": dtypes.float32, "d": dtypes.float32,
+    "e": dtypes.float16, "f": dtypes.float32, "d": dtypes.float32,
+    "Zf": dtypes.complex64, "Zd": dtypes.complex64,
+}  # fmt: skip
+# What NumPy's kinds become where the dtype itself is not among ours.
+_KINDS: Final = {
+    "f": dtypes.float32, "i": dtypes.int32, "u": dtypes.uint32, "c": dtypes.complex64,
 }  # fmt: skip
 
 
@@ -37,7 +42,7 @@ def capture(given: object, dtype: DType | None, operation: str) -> tuple[HostDat
     Raises:
         UsageError: Nothing that an array can be made of.
         ShapeError: Nested lists of uneven lengths, or more than 8 axes.
-        DTypeError: Elements of a dtype that has no counterpart here.
+        DTypeError: Elements of a dtype that has no counterpart here; complex data as real numbers.
         IntegerOverflowError: An integer that the dtype cannot hold; the message names it.
     """
     if (found := browser.capture(given)) is not None:
@@ -46,7 +51,7 @@ def capture(given: object, dtype: DType | None, operation: str) -> tuple[HostDat
         if native is not None and dtype in {None, native}:
             return HostData(data, nelems * native.itemsize), (nelems,), native
         given = data.to_memoryview()
-    if isinstance(given, (bool, int, float, list, tuple)):
+    if isinstance(given, (bool, int, float, complex, list, tuple)):
         return _from_numbers(given, dtype, operation)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(given, (numpy.ndarray, numpy.generic)):
@@ -68,8 +73,8 @@ def capture_bytes(given: object, operation: str) -> HostData:
         UsageError: Neither of the two.
     """
     if (found := browser.capture(given)) is not None:
-        data, name, nelems = found
-        return HostData(data, nelems * dtypes.BY_NAME[name].itemsize)
+        data, _, _ = found
+        return HostData(data, int(data.byteLength))
     try:
         copied = memoryview(given).tobytes(order="C")  # type: ignore[arg-type]
     except TypeError:
@@ -82,14 +87,13 @@ def capture_bytes(given: object, operation: str) -> HostData:
 def _from_numpy(values: Any, dtype: DType | None, operation: str) -> tuple[HostData, Shape, DType]:  # noqa: ANN401 - numpy.ndarray
     shape = shapes.check(values.shape, operation)
     kind = values.dtype.kind
-    native = dtypes.BY_NAME.get(values.dtype.name)
-    if native is None:
-        native = {"f": dtypes.float32, "i": dtypes.int32, "u": dtypes.uint32}.get(kind)
+    native = dtypes.BY_NAME.get(values.dtype.name) or _KINDS.get(kind)
     if native is None:
         raise DTypeError(
             f"{operation}: dtype {values.dtype}: there are {', '.join(dtypes.BY_NAME)}"
         )
     wanted = dtype or native
+    dtypes.check_cast(native, wanted, operation)
     is_same = values.dtype.name == wanted.name
     if wanted.kind in {"int", "uint"} and kind in "iu" and values.size and not is_same:
         for value in (int(values.min()), int(values.max())):
@@ -98,7 +102,7 @@ def _from_numpy(values: Any, dtype: DType | None, operation: str) -> tuple[HostD
     if wanted.kind in {"int", "uint"} and kind == "f":
         values = _truncate(numpy, values, wanted)
     with numpy.errstate(all="ignore"):
-        copied = numpy.array(values, dtype=f"={wanted.format}", order="C", copy=True)
+        copied = numpy.array(values, dtype=wanted.name, order="C", copy=True)
     # A zero-size array has no buffer to speak of.
     data = memoryview(copied.reshape(-1).view("u1")) if copied.size else memoryview(b"")
     return HostData(data, copied.nbytes), shape, wanted
@@ -131,9 +135,20 @@ def _from_view(
         data = view.tobytes(order="C")
         return HostData(data, len(data)), shape, native
     data = view.tobytes(order="C")
-    wide = order if order in {">", "!"} else "<"
-    values = [number for (number,) in struct.iter_unpack(f"{wide if order else ''}{form}", data)]
-    return _pack(values, shape, dtype or native, form, operation)
+    return _from_bytes(data, form, order, shape, dtype or native, operation)
+
+
+def _from_bytes(
+    data: bytes, form: str, order: str, shape: Shape, dtype: DType, operation: str
+) -> tuple[HostData, Shape, DType]:
+    """Elements of a ``struct`` format and byte order, one by one."""
+    part = form.removeprefix("Z")
+    code = f"{order}{'B' if part == 'c' else part}"
+    numbers: list[Any] = [number for (number,) in struct.iter_unpack(code, data)]
+    if form != part:
+        dtypes.check_cast(dtypes.complex64, dtype, operation)
+        numbers = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
+    return _pack(numbers, shape, dtype, form, operation)
 
 
 def _from_numbers(
@@ -146,8 +161,14 @@ def _from_numbers(
         elif values and all(isinstance(value, int) for value in values):
             dtype = dtypes.INT
         else:
-            dtype = dtypes.FLOAT
+            dtype = dtypes.COMPLEX if _has_complex(values) else dtypes.FLOAT
+    elif _has_complex(values):
+        dtypes.check_cast(dtypes.COMPLEX, dtype, operation)
     return _pack(values, shapes.check(shape, operation), dtype, "Python", operation)
+
+
+def _has_complex(values: list[Any]) -> bool:
+    return any(isinstance(value, complex) for value in values)
 
 
 def _flatten(given: object, operation: str) -> tuple[Shape, list[Any]]:
@@ -163,7 +184,7 @@ def _flatten(given: object, operation: str) -> tuple[Shape, list[Any]]:
     if not level and not shape:
         shape = [0]
     for item in level:
-        if not isinstance(item, (bool, int, float)):
+        if not isinstance(item, (bool, int, float, complex)):
             raise UsageError(f"{operation}: {type(item).__name__} in a list: takes Python numbers")
     return tuple(shape), list(level)
 
@@ -171,32 +192,28 @@ def _flatten(given: object, operation: str) -> tuple[Shape, list[Any]]:
 def _pack(
     values: list[Any], shape: Shape, dtype: DType, given: str, operation: str
 ) -> tuple[HostData, Shape, DType]:
-    convert: Callable[[Any], Any]
     if dtype.kind == "bool":
-        convert = bool
-    elif dtype.kind == "float":
-        convert = _single
+        data = bytes(map(bool, values))
+    elif dtype.kind == "complex":
+        parts = [part for number in map(complex, values) for part in (number.real, number.imag)]
+        data = array("f", [dtypes.rounded(part, dtypes.float32) for part in parts]).tobytes()
+    elif dtype.kind == "float":  # by struct: array knows no float16
+        rounded = [dtypes.rounded(value, dtype) for value in values]
+        data = struct.pack(f"<{len(rounded)}{dtype.format}", *rounded)
     else:
-        low, high = dtype.range
-
-        def convert(value: Any) -> int:  # noqa: ANN401 - a Python number
-            if isinstance(value, float):
-                return 0 if value != value else int(max(low, min(high, value)))
-            _check_data(int(value), dtype, given, operation)
-            return int(value)
-
-    code = "B" if dtype.kind == "bool" else dtype.format
-    data = array(code, [convert(value) for value in values]).tobytes()
+        data = array(
+            dtype.format, [_integer(value, dtype, given, operation) for value in values]
+        ).tobytes()
     assert len(data) == prod(shape) * dtype.itemsize
     return HostData(data, len(data)), shape, dtype
 
 
-def _single(value: float) -> float:
-    """A double that ``array("f")`` takes: beyond float32 it becomes infinite."""
-    try:
-        return float(struct.unpack("<f", struct.pack("<f", value))[0])
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+def _integer(value: float, dtype: DType, given: str, operation: str) -> int:
+    if isinstance(value, float):
+        low, high = dtype.range
+        return 0 if value != value else int(max(low, min(high, value)))
+    _check_data(int(value), dtype, given, operation)
+    return int(value)
 
 
 def as_numpy(data: memoryview, shape: Shape, dtype: DType) -> Any:  # noqa: ANN401 - numpy.ndarray
@@ -210,25 +227,42 @@ def as_numpy(data: memoryview, shape: Shape, dtype: DType) -> Any:  # noqa: ANN4
     return numpy.frombuffer(data, dtype=dtype.name).reshape(shape)
 
 
-def elements(data: memoryview, dtype: DType) -> memoryview[Any]:
-    """Bytes as a flat memoryview of elements."""
+def elements(data: memoryview, dtype: DType) -> Sequence[Any]:
+    """Bytes as a flat sequence of Python numbers: a memoryview where it knows the dtype."""
     raw: Any = data  # the overloads of cast() know only literal formats
+    if dtype.kind == "complex":
+        parts = raw.cast("f").tolist()
+        return [complex(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+    if dtype is dtypes.float16:  # memoryview knows it from Python 3.12 on
+        return struct.unpack(f"<{len(data) // 2}e", data)
     flat: memoryview[Any] = raw.cast(dtype.format)
     return flat
 
 
 def as_memoryview(data: memoryview, shape: Shape, dtype: DType) -> memoryview[Any]:
-    """Bytes as a memoryview of elements; flat where a size is 0, which it refuses in a shape."""
-    if len(shape) == 1 or 0 in shape:
-        return elements(data, dtype)
+    """Bytes as a memoryview of elements; flat where a size is 0, which it refuses in a shape.
+
+    No memoryview has complex elements: complex64 gives float32 with an axis of 2 appended, real and
+    imaginary part.
+
+    Raises:
+        UsageError: float16 before Python 3.12, whose memoryview does not know it.
+    """
     raw: Any = data
-    shaped: memoryview[Any] = raw.cast(dtype.format, shape)
+    form = dtype.format.removeprefix("Z")
+    whole = (*shape, 2) if dtype.kind == "complex" else shape
+    try:
+        shaped: memoryview[Any] = raw.cast(form) if 0 in whole else raw.cast(form, whole)
+    except ValueError as error:
+        raise UsageError(
+            f"data: {dtype.name}: no memoryview of it before Python 3.12; use tolist() or numpy()"
+        ) from error
     return shaped
 
 
 def as_list(data: memoryview, shape: Shape, dtype: DType) -> Any:  # noqa: ANN401 - nested lists
     """Bytes as nested lists of Python numbers; a number for shape ()."""
-    values: list[Any] = elements(data, dtype).tolist()
+    values = list(elements(data, dtype))
     if not shape:
         return values[0]
     for axis in range(len(shape) - 1, 0, -1):
