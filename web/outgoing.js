@@ -1,7 +1,7 @@
 /** Values of the page, written as the wire's JSON; `wire.js` says how it looks. */
 
 import { UsageError } from "./errors.js";
-import { ARRAY_TYPES, count } from "./wire.js";
+import { ARRAY_TYPES, count, parts } from "./wire.js";
 
 /** @typedef {import("./protocol.js").WireValue} WireValue */
 /** @typedef {import("./wire.js").ShapedArray} ShapedArray */
@@ -9,10 +9,13 @@ import { ARRAY_TYPES, count } from "./wire.js";
 /** A value nested deeper than this is refused: what contains itself ends here too, without a table of the visited. */
 const MOST_LEVELS = 100;
 
+/** Dtypes whose typed array is named for another one. */
+const SHARED = new Set(["bool", "complex64"]);
+
 /** By the name that a typed array's class has. @type {Map<string, string>} */
 const DTYPES = new Map([
   ...[...ARRAY_TYPES.keys()].flatMap((dtype) =>
-    dtype === "bool" ? [] : [/** @type {[string, string]} */ ([typeName(dtype), dtype])],
+    SHARED.has(dtype) ? [] : [/** @type {[string, string]} */ ([typeName(dtype), dtype])],
   ),
   ["Uint8ClampedArray", "uint8"],
   ["DataView", "uint8"],
@@ -132,12 +135,14 @@ export class Outgoing {
       throw new UsageError(`${path}: ${nameOf(view)}: its buffer was given away before`);
     }
     const { dtype, shape } = /** @type {Partial<ShapedArray>} */ (view);
-    const length = /** @type {{ length?: number }} */ (view).length ?? view.byteLength;
+    const named = typeof dtype === "string" && fits(view, dtype) ? dtype : kind;
+    const nitems = /** @type {{ length?: number }} */ (view).length ?? view.byteLength;
+    const length = nitems / parts(named);
     const whole = /** @type {ArrayBuffer} */ (view.buffer);
     const given = this.#given.has(whole);
     return {
       $: "array",
-      dtype: typeof dtype === "string" && fits(view, dtype) ? dtype : kind,
+      dtype: named,
       shape: isShape(shape, length) ? [...shape] : [length],
       buffer: this.#place(given ? whole : copied(view)),
       offset: given ? view.byteOffset : 0,
@@ -154,7 +159,11 @@ export class Outgoing {
 /** @param {ArrayBufferView} view @param {string} dtype */
 function fits(view, dtype) {
   const type = ARRAY_TYPES.get(dtype);
-  return type !== undefined && view instanceof type;
+  return (
+    type !== undefined &&
+    view instanceof type &&
+    view.byteLength % (type.BYTES_PER_ELEMENT * parts(dtype)) === 0
+  );
 }
 
 /** @param {unknown} shape @param {number} length @returns {shape is readonly number[]} */

@@ -34,8 +34,15 @@ export const ARRAY_TYPES = new Map(
     ["bool", Uint8Array],
     // Engines before 2025 have no Float16Array; there the page gets the bits, named by `dtype`.
     ["float16", float16 ?? Uint16Array],
+    // Real and imaginary parts in turn; `shape` counts the numbers.
+    ["complex64", Float32Array],
   ]),
 );
+
+/** How many elements of its typed array are one number of a dtype. @param {unknown} dtype */
+export function parts(dtype) {
+  return dtype === "complex64" ? 2 : 1;
+}
 
 /**
  * @param {unknown} tree JSON
@@ -98,7 +105,7 @@ function readArray({ dtype, shape, buffer: index }, buffers) {
     const text = JSON.stringify({ dtype, shape, buffer: index });
     throw new ProtocolError(`value: ${text}: not an array, or not there`);
   }
-  const nbytes = count(shape) * type.BYTES_PER_ELEMENT;
+  const nbytes = count(shape) * parts(dtype) * type.BYTES_PER_ELEMENT;
   if (nbytes !== buffer.byteLength) {
     const text = JSON.stringify({ dtype, shape });
     throw new ProtocolError(`value: ${text}: the buffer has ${buffer.byteLength} bytes`);

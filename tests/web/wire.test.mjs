@@ -126,6 +126,18 @@ test("float16 comes as its bits where there is no Float16Array, and says so", ()
   assert.deepEqual([half[0], half.dtype], [expected, "float16"]);
 });
 
+test("complex numbers are pairs of floats, and go back as complex numbers", () => {
+  const tree = { $: "array", dtype: "complex64", shape: [1, 2], buffer: 0, offset: 0 };
+  const pairs = decode(tree, [new Float32Array([1, 2, 3, -4]).buffer]);
+  assert.deepEqual(pairs, new Float32Array([1, 2, 3, -4]));
+  assert.deepEqual([pairs.shape, pairs.dtype], [[1, 2], "complex64"]);
+  assert.deepEqual(encoded(pairs).tree, tree);
+  const named = Object.assign(new Float32Array(6), { dtype: "complex64" });
+  assert.deepEqual(encoded(named).tree, { ...tree, shape: [3] });
+  const odd = Object.assign(new Float32Array(3), { dtype: "complex64" });
+  assert.deepEqual(encoded(odd).tree, { ...tree, dtype: "float32", shape: [3] });
+});
+
 for (const [value, says] of [
   [{ a: [0, new Date(0)] }, /^value\.a\[1\]: Date: cannot cross/],
   [{ "a-b": new Set() }, /^value\["a-b"\]: Set/],

@@ -21,7 +21,7 @@ MOST_LEVELS: Final = 100
 
 _LARGEST_EXACT: Final = 2**53 - 1
 
-#: What `memoryview` calls the type of an item, by dtype.
+#: What the buffer protocol calls the type of an item, by dtype.
 _FORMATS: Final = {
     "int8": "b",
     "int16": "h",
@@ -34,6 +34,7 @@ _FORMATS: Final = {
     "float16": "e",
     "float32": "f",
     "float64": "d",
+    "complex64": "Zf",
     "bool": "?",
 }
 
@@ -43,6 +44,7 @@ _DTYPES: Final = {
     **{form: f"uint{struct.calcsize(form) * 8}" for form in "cBHILQN"},
     **{form: f"float{struct.calcsize(form) * 8}" for form in "efd"},
     "?": "bool",
+    "Zf": "complex64",
 }
 
 
@@ -190,7 +192,9 @@ def _decode_array(tree: dict[str, Tree], buffers: Sequence[object], *, to_numpy:
     buffer = buffers[index]
     if not isinstance(buffer, bytes | bytearray | memoryview):
         raise ProtocolError(f"value: buffer {index} is a {type(buffer).__name__}")
-    nbytes = math.prod(sides) * struct.calcsize(_FORMATS[dtype])
+    form = _FORMATS[dtype].removeprefix("Z")
+    whole = sides if form == _FORMATS[dtype] else [*sides, 2]
+    nbytes = math.prod(whole) * struct.calcsize(form)
     data = memoryview(buffer)[offset : offset + nbytes]
     if data.nbytes != nbytes:
         what = f"{dtype} {tuple(sides)} takes {nbytes} bytes at {offset}"
@@ -199,8 +203,9 @@ def _decode_array(tree: dict[str, Tree], buffers: Sequence[object], *, to_numpy:
         import numpy as np
 
         return np.frombuffer(data, dtype).reshape(sides)
-    # memoryview knows no shape with a zero in it: such an array is flat.
-    return data.cast(_FORMATS[dtype], *([sides] if nbytes else []))  # type: ignore[call-overload]
+    # memoryview knows no shape with a zero in it: such an array is flat. Nor does it know complex
+    # numbers: their parts are along a last axis of 2.
+    return data.cast(form, *([whole] if nbytes else []))  # type: ignore[call-overload]
 
 
 def _array(dtype: str, shape: Sequence[int | None] | None, position: int) -> Tree:

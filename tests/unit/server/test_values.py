@@ -8,6 +8,7 @@ from types import MappingProxyType, SimpleNamespace
 import numpy as np
 import pytest
 
+from aiogpu import dtypes
 from aiogpu.errors import ProtocolError, UsageError
 from aiogpu.server import values
 from aiogpu.server.values import Outgoing, decode
@@ -82,6 +83,9 @@ def test_plain_data_stays_plain(value, tree):
         (np.zeros((2, 0), "int32"), "int32", [2, 0]),
         (np.array(1.5), "float64", []),
         (np.ones(3, "float16"), "float16", [3]),
+        (np.arange(4, dtype="int16")[::-2], "int16", [2]),
+        (np.array([[1 - 2j, 3j]], "complex64"), "complex64", [1, 2]),
+        (np.zeros((0, 2), "complex64"), "complex64", [0, 2]),
         (np.array([True, False]), "bool", [2]),
         (np.array([2**63], "uint64"), "uint64", [1]),
     ],
@@ -133,8 +137,14 @@ def test_anything_else_is_refused_with_its_path(value, says):
 
 
 def test_gpu_array_of_a_type_that_the_page_lacks_is_refused(fake_array):
-    with pytest.raises(UsageError, match=r"value\.z: an array of complex64: no typed array fits"):
-        Outgoing({"z": fake_array((1,), "complex64")})
+    with pytest.raises(UsageError, match=r"value\.z: an array of bfloat16: no typed array fits"):
+        Outgoing({"z": fake_array((1,), "bfloat16")})
+
+
+def test_gpu_arrays_of_every_dtype_cross(fake_array):
+    for dtype in dtypes.ALL:
+        (tree,) = Outgoing([fake_array((2,), dtype.name)]).tree
+        assert tree == reference(dtype.name, [2])
 
 
 def test_forgotten_await_is_named():
@@ -178,6 +188,20 @@ def test_array_becomes_a_memoryview_without_numpy(dtype):
     assert isinstance(result, memoryview)
     assert result.shape == (2, 3)
     assert result.tolist() == expected.tolist()
+
+
+def test_complex_array_crosses_with_and_without_numpy():
+    expected = np.array([[1 + 2j, -3j, 0.5]], "complex64")
+    tree, data = reference("complex64", [1, 3]), bytearray(expected.tobytes())
+    array = decode(tree, [data], to_numpy=True)
+    assert (array.dtype, array.tolist()) == (np.complex64, expected.tolist())
+    parts = decode(tree, [data], to_numpy=False)
+    assert (parts.format, parts.shape) == ("f", (1, 3, 2))
+    assert parts.tolist() == expected.view("f4").reshape(1, 3, 2).tolist()
+    empty = reference("complex64", [0, 3])
+    assert decode(empty, [bytearray()], to_numpy=False).shape == (0,)
+    with pytest.raises(ProtocolError, match="the buffer ends before"):
+        decode(reference("complex64", [4]), [data], to_numpy=False)
 
 
 def test_array_of_nothing_is_flat_without_numpy():
