@@ -19,6 +19,7 @@ class Limits:
         immediate_nbytes: Bytes of immediate data, 0 where the browser has none.
         has_f16: Shaders may use float16 (the feature ``shader-f16``).
         is_fallback: The adapter is software: barriers cost 30 to 40 times what they cost elsewhere.
+        has_f16: The device has the feature shader-f16, so that WGSL may ``enable f16``.
     """
 
     max_buffer_nbytes: int = 268435456
@@ -30,6 +31,7 @@ class Limits:
     immediate_nbytes: int = 0
     has_f16: bool = False
     is_fallback: bool = False
+    has_f16: bool = False
 
 
 # WebGPU's names of the limits above that are asked of the adapter when a device is opened.

@@ -47,20 +47,32 @@ _FILES: Final = (
 )
 _COMMANDS: Final = 4096  # words of the JS array that takes a batch, at first
 _JS_DTYPES: Final = {
-    "Float32Array": "float32",
-    "Int32Array": "int32",
-    "Uint32Array": "uint32",
-    "Uint8Array": "uint8",
-    "Uint8ClampedArray": "uint8",
-    # No dtypes of ours: their elements are converted one by one.
     "Int8Array": "int8",
     "Int16Array": "int16",
+    "Int32Array": "int32",
+    "Uint8Array": "uint8",
+    "Uint8ClampedArray": "uint8",
     "Uint16Array": "uint16",
+    "Uint32Array": "uint32",
+    "Float32Array": "float32",
+    # No dtypes of ours: their elements are converted one by one.
     "Float64Array": "float64",
     "BigInt64Array": "int64",
     "BigUint64Array": "uint64",
 }
-_JS_ARRAYS: Final = {"float32": "Float32Array", "int32": "Int32Array", "uint32": "Uint32Array"}
+# What the bytes of a dtype are shown as. complex64 is pairs of floats; float16 stays bits, since
+# Pyodide (314) refuses to let a Float16Array into Python, in either direction.
+_JS_ARRAYS: Final = {
+    "int8": "Int8Array",
+    "int16": "Int16Array",
+    "int32": "Int32Array",
+    "uint16": "Uint16Array",
+    "uint32": "Uint32Array",
+    "float16": "Uint16Array",
+    "float32": "Float32Array",
+    "complex64": "Float32Array",
+}
+_F16: Final = "shader-f16"
 _LOST: Final = "lost:"
 
 
@@ -176,6 +188,7 @@ async def request_device(
         raise FeatureError(
             f"open_device: features {missing}: the adapter has only {sorted(have.features)}"
         )
+    asked_for = {*features, *({_F16} & have.features)}
     wanted = {**have.limits, **limits}
     for name, asked in limits.items():
         allowed = have.limits.get(name, getattr(adapter.limits, name, None))
@@ -188,7 +201,7 @@ async def request_device(
     wanted["maxComputeWorkgroupSizeX"] = wanted["maxComputeInvocationsPerWorkgroup"]
     try:
         device = await adapter.requestDevice(
-            _object({"requiredFeatures": features, "requiredLimits": wanted})
+            _object({"requiredFeatures": sorted(asked_for), "requiredLimits": wanted})
         )
     except JsException as error:
         raise DeviceError(f"open_device: requestDevice: {error}") from error
@@ -213,7 +226,10 @@ def _limits(device: Any, *, is_fallback: bool) -> Limits:  # noqa: ANN401 - a GP
     immediate = language is not None and language.has("immediate_address_space")
     allowed = int(getattr(device.limits, "maxImmediateSize", 0) or 0)
     return Limits(
-        **values, immediate_nbytes=min(allowed, 64) if immediate else 0, is_fallback=is_fallback
+        **values,
+        immediate_nbytes=min(allowed, 64) if immediate else 0,
+        is_fallback=is_fallback,
+        has_f16=bool(device.features.has(_F16)),
     )
 
 
