@@ -70,33 +70,44 @@ def kernel(name: str) -> tuple[str, type]:
 
 
 @pytest.fixture(scope="session")
-def evaluate(tmp_path_factory) -> Callable[..., dict[str, np.ndarray]]:
+def launch(tmp_path_factory) -> Callable[..., dict[str, np.ndarray]]:
+    """Runs kernels on SwiftShader, all in one process.
+
+    Called with ``{label: (wgsl, inputs, count)}``, gives ``{label: count words}``.
+    """
+
+    def run(jobs: Mapping[str, tuple[str, tuple[np.ndarray, ...], int]]) -> dict[str, np.ndarray]:
+        folder = tmp_path_factory.mktemp("launch")
+        lines = []
+        for at, (label, (wgsl, arguments, count)) in enumerate(jobs.items()):
+            paths = [str(folder / f"{at}.{place}") for place in range(len(arguments))]
+            for path, argument in zip(paths, arguments, strict=True):
+                argument.tofile(path)
+            line = {"label": label, "wgsl": wgsl, "inputs": paths}
+            lines.append({**line, "output": str(folder / str(at)), "count": count})
+        driver = os.environ.get("VK_ICD_FILENAMES", SWIFTSHADER)
+        failures = node("apply.mjs", lines, VK_ICD_FILENAMES=driver)
+        assert not failures, failures
+        return {label: np.fromfile(folder / str(at), np.uint32) for at, label in enumerate(jobs)}
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def evaluate(launch) -> Callable[..., dict[str, np.ndarray]]:
     """Applies functions of the library to arrays on SwiftShader, all in one process.
 
     Called with ``{function: arguments}``, gives ``{function: result}``; a bool comes as 0 or 1.
     """
 
     def run(calls: Mapping[str, tuple[np.ndarray, ...]]) -> dict[str, np.ndarray]:
-        folder = tmp_path_factory.mktemp("evaluate")
-        lines = []
-        dtypes = {}
-        for name, arguments in calls.items():
-            wgsl, dtypes[name] = kernel(name)
-            paths = [folder / f"{name}.{place}" for place in range(len(arguments))]
-            for path, argument in zip(paths, arguments, strict=True):
-                argument.tofile(path)
-            lines.append(
-                {
-                    "label": name,
-                    "wgsl": wgsl,
-                    "inputs": [str(path) for path in paths],
-                    "output": str(folder / name),
-                    "count": len(arguments[0]),
-                }
-            )
-        driver = os.environ.get("VK_ICD_FILENAMES", SWIFTSHADER)
-        failures = node("apply.mjs", lines, VK_ICD_FILENAMES=driver)
-        assert not failures, failures
-        return {name: np.fromfile(folder / name, dtypes[name]) for name in calls}
+        kernels = {name: kernel(name) for name in calls}
+        words = launch(
+            {
+                name: (kernels[name][0], arguments, len(arguments[0]))
+                for name, arguments in calls.items()
+            }
+        )
+        return {name: result.view(kernels[name][1]) for name, result in words.items()}
 
     return run

@@ -118,6 +118,8 @@ def cases() -> dict[str, tuple[tuple[np.ndarray, ...], np.ndarray]]:
         "ag_f32_to_u8": ((x,), saturated(0, 255, np.uint32)),
         "ag_i32_to_f32": ((INTS,), INTS.astype(np.float32)),
         "ag_u32_to_f32": ((WORDS,), WORDS.astype(np.float32)),
+        "ag_truth": ((x,), x != 0),
+        "ag_round_f16": ((tall,), tall.astype(np.float16).astype(np.float32)),
         "ag_f32_to_bf16": ((tall,), bfloat16(tall).astype(np.uint32)),
         "ag_bf16_to_f32": ((HALVES,), (HALVES << 16).view(np.float32)),
         "ag_f16_to_f32": ((HALVES,), HALVES.astype(np.uint16).view(np.float16)),
