@@ -17,7 +17,12 @@ from aiogpu import errors
 from aiogpu.array import Array, Read, sync_reads
 from aiogpu.backend import Backend
 from aiogpu.device import Adapter, Device, is_available, open_device, request_adapter
-from aiogpu.dtypes import DType, float32, int32, uint8, uint32
+
+# fmt: off
+from aiogpu.dtypes import (
+    DType, complex64, float16, float32, int8, int16, int32, uint8, uint16, uint32,
+)
+# fmt: on
 from aiogpu.dtypes import bool_ as bool
 from aiogpu.eager import eager, explain
 
@@ -26,6 +31,7 @@ from aiogpu.ops.creation import (
     arange, array, asarray, empty, empty_like, eye, full, full_like, linspace, ones, ones_like,
     zeros, zeros_like,
 )
+from aiogpu.ops.data_types import can_cast, finfo, iinfo, isdtype, result_type
 from aiogpu.ops.elementwise import (
     abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
     bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, ceil, clip, cos, cosh,
@@ -58,20 +64,21 @@ __version__ = version()
 # fmt: off
 __all__ = [
     "Adapter", "Array", "Backend", "Canvas", "DType", "Device", "Read", "abs", "acos", "acosh",
-    "add", "all", "any", "arange", "array", "asarray", "asin", "asinh", "atan", "atan2",
-    "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "canvas",
-    "ceil", "clip", "close", "concat", "cos", "cosh", "counters", "divide", "e", "eager",
-    "empty", "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims",
-    "explain", "expm1", "eye", "flip", "float32", "floor", "floor_divide", "full", "full_like",
-    "greater", "greater_equal", "hypot", "inf", "int32", "is_available", "isfinite", "isinf",
-    "isnan", "less", "less_equal", "linspace", "log", "log10", "log1p", "log2", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum",
-    "mean", "memory", "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis",
-    "not_equal", "ones", "ones_like", "open_device", "pace", "permute_dims", "pi", "positive",
-    "pow", "prod", "progress", "read", "reciprocal", "remainder", "report", "request_adapter",
-    "reshape", "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "squeeze", "stack",
-    "subtract", "sum", "sync_reads", "synchronize", "tan", "tanh", "trunc", "uint32", "uint8",
-    "wgsl", "where", "zeros", "zeros_like",
+    "add", "all", "any", "arange", "array", "asarray", "asin", "asinh", "atan", "atan2", "atanh",
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "can_cast", "canvas", "ceil", "clip",
+    "close", "complex64", "concat", "cos", "cosh", "counters", "divide", "e", "eager", "empty",
+    "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1",
+    "eye", "finfo", "flip", "float16", "float32", "floor", "floor_divide", "full", "full_like",
+    "greater", "greater_equal", "hypot", "iinfo", "inf", "int16", "int32", "int8", "is_available",
+    "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace", "log", "log10",
+    "log1p", "log2", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
+    "matrix_transpose", "max", "maximum", "mean", "memory", "min", "minimum", "moveaxis",
+    "multiply", "nan", "negative", "newaxis", "not_equal", "ones", "ones_like", "open_device",
+    "pace", "permute_dims", "pi", "positive", "pow", "prod", "progress", "read", "reciprocal",
+    "remainder", "report", "request_adapter", "reshape", "result_type", "round", "sign", "signbit",
+    "sin", "sinh", "sqrt", "square", "squeeze", "stack", "subtract", "sum", "sync_reads",
+    "synchronize", "tan", "tanh", "trunc", "uint16", "uint32", "uint8", "wgsl", "where", "zeros",
+    "zeros_like",
 ]
 # fmt: on

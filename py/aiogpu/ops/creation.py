@@ -27,12 +27,12 @@ def array(obj: object, /, dtype: object = None) -> Array:
     Args:
         obj: A Python number, nested lists, anything with the buffer protocol (NumPy arrays), a JS
             typed array, or an array.
-        dtype: The dtype; that of ``obj`` by default. float64 data becomes float32; int64 data
-            becomes int32 when every value fits.
+        dtype: The dtype; that of ``obj`` by default. float64 data becomes float32, complex128 data
+            complex64; int64 data becomes int32 when every value fits.
 
     Raises:
         IntegerOverflowError: An integer does not fit; the message names it and the dtype.
-        DTypeError: There is no such dtype here.
+        DTypeError: There is no such dtype here, or complex data would lose its imaginary part.
         ShapeError: Nested lists are uneven, or there are more than 8 axes.
         UsageError: Nothing that an array can be made of.
     """
@@ -74,12 +74,15 @@ def full(shape: int | Sequence[int], fill_value: Scalar, *, dtype: object = None
     Args:
         shape: Sizes of the axes.
         fill_value: A Python number.
-        dtype: By default bool, int32 or float32, as the number is.
+        dtype: By default bool, int32, float32 or complex64, as the number is.
 
     Raises:
         IntegerOverflowError: The number does not fit the dtype.
+        DTypeError: A float in an integer array, or a complex number in a real one.
     """
     wanted = _dtype(dtype, "full") or dtypes.scalar_dtype(fill_value)
+    if isinstance(fill_value, complex):
+        dtypes.check_cast(dtypes.COMPLEX, wanted, "full")
     if wanted.kind in {"int", "uint"} and isinstance(fill_value, float):
         raise DTypeError(f"full: {fill_value!r}: a float in an {wanted.name} array")
     return Array(build.constant(fill_value, wanted, shapes.check(shape, "full")))
@@ -133,12 +136,18 @@ def arange(
 
     Raises:
         UsageError: ``step`` is 0.
+        DTypeError: The dtype or a number is complex, or the dtype is bool.
         IntegerOverflowError: A number does not fit the dtype.
     """
     first, last = (0, start) if stop is None else (start, stop)
+    wanted = _dtype(dtype, "arange")
+    if (wanted is not None and wanted.kind in {"bool", "complex"}) or any(
+        isinstance(number, complex) for number in (first, last, step)
+    ):
+        shown = "complex numbers" if wanted is None else wanted.name
+        raise DTypeError(f"arange: {shown}: takes and gives real numbers")
     if step == 0:
         raise UsageError("arange: step 0: must not be zero")
-    wanted = _dtype(dtype, "arange")
     if wanted is None:
         wanted = (
             dtypes.INT if all(isinstance(v, int) for v in (first, last, step)) else dtypes.FLOAT
@@ -151,21 +160,33 @@ def arange(
 
 
 def linspace(
-    start: float, stop: float, /, num: int, *, dtype: object = None, endpoint: bool = True
+    start: complex, stop: complex, /, num: int, *, dtype: object = None, endpoint: bool = True
 ) -> Array:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, included if ``endpoint``.
 
+    Args:
+        start: First number, real or complex.
+        stop: The end.
+        num: How many.
+        dtype: float32 by default, complex64 where a number is complex.
+        endpoint: Whether ``stop`` is the last number.
+
     Raises:
         UsageError: ``num`` is negative.
+        DTypeError: A number is complex and the dtype is not.
     """
     if num < 0:
         raise UsageError(f"linspace: num {num}: must not be negative")
+    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    wanted = _dtype(dtype, "linspace") or (dtypes.COMPLEX if is_complex else dtypes.FLOAT)
+    if is_complex:
+        dtypes.check_cast(dtypes.COMPLEX, wanted, "linspace")
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else 0.0
     values = [start + at * step for at in range(num)]
     if endpoint and num > 1:
         values[-1] = stop
-    return array([float(value) for value in values], dtype=dtypes.FLOAT if dtype is None else dtype)
+    return array([value + 0.0 for value in values], dtype=wanted)
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: object = None) -> Array:
