@@ -10,7 +10,11 @@ async def test_lengths_that_do_not_fill_a_word(selenium_worker):
 
     import aiogpu as gpu
 
-    for dtype, lengths in (("uint8", (0, 1, 2, 3, 4, 5, 257)), ("bool", (0, 1, 3, 7, 129))):
+    for dtype, lengths in (
+        ("uint8", (0, 1, 2, 3, 4, 5, 257)),
+        ("int16", (1, 3, 131)),
+        ("bool", (0, 1, 3, 7, 129)),
+    ):
         for length in lengths:
             host = (np.arange(length) * 91 % 251).astype(dtype)
             x = gpu.asarray(host)
@@ -34,7 +38,7 @@ async def test_uploads_of_every_layout_and_dtype(selenium_worker):
     grid = np.arange(24, dtype="f4").reshape(4, 6) - 7.5
     hosts = [
         grid[::2], grid[:, ::-1], grid.T, np.asfortranarray(grid), grid[1:3, 1:5], grid[::-2, ::3],
-        np.array(3.5, "f4"), np.float32(3.5), grid.astype("f8"), grid.astype("f2"),
+        np.array(3.5, "f4"), np.float32(3.5), grid.astype("f8"),
         grid.astype(">f4"), grid.astype(">f8")[::2], np.broadcast_to(grid[0], (3, 6)),
     ]  # fmt: skip
     for host in hosts:
@@ -43,18 +47,26 @@ async def test_uploads_of_every_layout_and_dtype(selenium_worker):
         assert made.dtype == np.float32
         assert made.shape == np.shape(host)
     whole = np.arange(-6, 6).reshape(3, 4)
-    for given in ("i1", "i2", ">i2", "i4", ">i4", "i8", ">i8"):
+    for given, wanted in (
+        ("i1", "i1"), ("i2", "i2"), (">i2", "i2"), ("i4", "i4"), (">i4", "i4"), ("i8", "i4"),
+        (">i8", "i4"), ("f2", "f2"), (">f2", "f2"), ("c8", "c8"), (">c8", "c8"), ("c16", "c8"),
+    ):  # fmt: skip
         made = await gpu.asarray(whole.astype(given).T).numpy()
-        assert_array_equal(made, whole.T.astype("i4"), strict=True)
-    for given, wanted in (("u1", "u1"), ("u4", "u4"), (">u4", "u4"), ("u8", "u4"), ("?", "?")):
+        assert_array_equal(made, whole.T.astype(wanted), strict=True)
+    for given, wanted in (
+        ("u1", "u1"), ("u2", "u2"), (">u2", "u2"), ("u4", "u4"), (">u4", "u4"), ("u8", "u4"),
+        ("?", "?"),
+    ):  # fmt: skip
         host = (whole + 6).astype(given)
-        assert_array_equal(await gpu.asarray(host[:, 1:]).numpy(), host[:, 1:].astype(wanted))
-    assert_array_equal(await gpu.asarray((whole + 6).astype("u2")).numpy(), whole + 6)
+        made = await gpu.asarray(host[:, 1:]).numpy()
+        assert_array_equal(made, host[:, 1:].astype(wanted), strict=True)
     for host, wanted in (
         (b"\x01\x02\xff", np.array([1, 2, 255], "u1")),
         (bytearray(b"\x07"), np.array([7], "u1")),
         (memoryview(grid)[1:3], grid[1:3]),
         (array.array("d", [1.5, -2]), np.array([1.5, -2], "f4")),
+        (array.array("h", [-5, 3, 9]), np.array([-5, 3, 9], "i2")),
+        (memoryview(grid.astype("c8"))[::3], grid.astype("c8")[::3]),
         (array.array("q", [-5, 2**31 - 1]), np.array([-5, 2**31 - 1], "i4")),
         (js.Float32Array.of(1.5, 2, -3), np.array([1.5, 2, -3], "f4")),
         (js.Uint8Array.of(1, 2, 3, 4, 255).subarray(1), np.array([2, 3, 4, 255], "u1")),
@@ -63,7 +75,7 @@ async def test_uploads_of_every_layout_and_dtype(selenium_worker):
         (js.Uint32Array.of(2**32 - 1, 3), np.array([2**32 - 1, 3], "u4")),
         (js.Uint8Array.of(9, 8, 7).buffer, np.array([9, 8, 7], "u1")),
         (js.Float64Array.of(0.1, 2), np.array([0.1, 2], "f4")),
-        (js.Int16Array.of(-7, 2), np.array([-7, 2], "i4")),
+        (js.Int16Array.of(-7, 2), np.array([-7, 2], "i2")),
         (js.BigInt64Array.of(js.BigInt(-3)), np.array([-3], "i4")),
         (js.Float32Array.new(0), np.zeros(0, "f4")),
     ):
@@ -105,6 +117,8 @@ async def test_python_numbers_and_lists(selenium_worker):
         ([[], []], np.zeros((2, 0), "f4")),
         ([[1, 2], [3, 4]], np.array([[1, 2], [3, 4]], "i4")),
         ([1, 2.5], np.array([1, 2.5], "f4")),
+        (3j, np.array(3j, "c8")),
+        ([[1, 2.5], [True, 1 - 3j]], np.array([[1, 2.5], [1, 1 - 3j]], "c8")),
         ([True, False, True], np.array([True, False, True])),
         ((1, True), np.array([1, 1], "i4")),
         ([1e300, -1e300, float("nan")], np.array([np.inf, -np.inf, np.nan], "f4")),
@@ -124,14 +138,16 @@ async def test_python_numbers_and_lists(selenium_worker):
         ([-1], "uint32", "-1"),
         ([256], "uint8", "256"),
         (np.array([-129], "i2"), "uint8", "-129"),
+        (np.array([-129], "i2"), "int8", "-129"),
+        (np.array([2**16], "i4"), "uint16", "65536"),
     ):
         with pytest.raises(gpu.errors.IntegerOverflowError, match=shown) as caught:
             gpu.array(given, dtype=dtype)
         assert (dtype or ("int32")) in str(caught.value)
     with pytest.raises(gpu.errors.DTypeError, match="float64"):
         gpu.array([1.0], dtype="float64")
-    with pytest.raises(gpu.errors.DTypeError, match="complex64"):
-        gpu.array(np.zeros(2, "c8"))
+    with pytest.raises(gpu.errors.DTypeError, match="complex64 to float32"):
+        gpu.array(np.zeros(2, "c8"), dtype="float32")
     with pytest.raises(gpu.errors.ShapeError, match="uneven"):
         gpu.array([[1, 2], [3]])
     for wrong in ("text", {"a": 1}, None, object(), [[1], None]):
@@ -168,6 +184,19 @@ async def test_arrays_from_nothing(selenium_worker):
         (gpu.eye(3), np.eye(3, dtype="f4")),
         (gpu.eye(3, 5, k=1, dtype="int32"), np.eye(3, 5, k=1, dtype="i4")),
         (gpu.eye(4, 2, k=-2, dtype="bool"), np.eye(4, 2, k=-2, dtype="?")),
+        (gpu.full((2, 1), 1 - 2j), np.full((2, 1), 1 - 2j, "c8")),
+        (gpu.full(3, 1 / 3, dtype="float16"), np.full(3, 1 / 3, "f2")),
+        (gpu.full(5, -100, dtype="int8"), np.full(5, -100, "i1")),
+        (gpu.zeros(3, dtype="int16"), np.zeros(3, "i2")),
+        (gpu.ones((3, 3), dtype="complex64"), np.ones((3, 3), "c8")),
+        (gpu.arange(-100, 101, 7, dtype="int8"), np.arange(-100, 101, 7, dtype="i1")),
+        (gpu.arange(60000, 65536, 5, dtype="uint16"), np.arange(60000, 65536, 5, dtype="u2")),
+        (gpu.arange(5, -6, -3, dtype="int16"), np.arange(5, -6, -3, dtype="i2")),
+        (gpu.arange(0, 3000, dtype="float16"), np.arange(0, 3000, dtype="f2")),
+        (gpu.eye(3, 4, k=-1, dtype="float16"), np.eye(3, 4, k=-1, dtype="f2")),
+        (gpu.eye(3, dtype="complex64"), np.eye(3, dtype="c8")),
+        (gpu.linspace(0, 1, 7, dtype="float16"), np.linspace(0, 1, 7, dtype="f2")),
+        (gpu.linspace(0, 1 - 4j, 5), np.linspace(0, 1 - 4j, 5, dtype="c8")),
         (gpu.linspace(0, 1, 5), np.linspace(0, 1, 5, dtype="f4")),
         (gpu.linspace(2, -1, 4, endpoint=False), np.linspace(2, -1, 4, False, dtype="f4")),
         (gpu.linspace(3, 9, 1), np.linspace(3, 9, 1, dtype="f4")),

@@ -125,6 +125,8 @@ def test_nested_values_cross_both_ways(shared):
         ("np.arange(4, dtype='float32').reshape(2, 2).T", "Float32Array", "float32", [2, 2], None),
         ("np.array([True, False])", "Uint8Array", "bool", [2], [1, 0]),
         ("np.zeros((0, 3), 'int32')", "Int32Array", "int32", [0, 3], []),
+        ("np.array([[1 - 2j]], 'complex64')", "Float32Array", "complex64", [1, 1], [1, -2]),
+        ("np.array([0.5, -2], 'float16')", "Float16Array", "float16", [2], [0.5, -2]),
         ("b'abc'", "Uint8Array", "uint8", [3], [97, 98, 99]),
         ("memoryview(b'abcd')[::2]", "Uint8Array", "uint8", [2], [97, 99]),
     ],
@@ -165,6 +167,39 @@ def test_gpu_arrays_come_as_typed_arrays(shared):
         {"type": "Float32Array", "dtype": "float32", "shape": [2], "data": [2, 3]},
         {"type": "Uint8Array", "dtype": "bool", "shape": [2], "data": [0, 1]},
     ]
+
+
+def test_gpu_arrays_of_every_dtype_go_back_as_they_came(shared):
+    source = """
+    import aiogpu, numpy
+    dtypes = [aiogpu.bool, aiogpu.int8, aiogpu.int16, aiogpu.int32, aiogpu.uint8, aiogpu.uint16]
+    dtypes += [aiogpu.uint32, aiogpu.float16, aiogpu.float32, aiogpu.complex64]
+    [aiogpu.asarray([[1, 0, 1]]).astype(dtype) for dtype in dtypes]
+    """
+    value = shared.evaluate(
+        """async (source) => {
+            const arrays = await gpu.run(source);
+            const back = "[[x.dtype.name, [str(number) for number in x[0]]] for x in arrays]";
+            return [arrays.map(plain), await gpu.run(back, { locals: { arrays } })];
+        }""",
+        source.replace("\n    ", "\n"),
+    )
+    kinds = [
+        ("Uint8Array", "bool"), ("Int8Array", "int8"), ("Int16Array", "int16"),
+        ("Int32Array", "int32"), ("Uint8Array", "uint8"), ("Uint16Array", "uint16"),
+        ("Uint32Array", "uint32"), ("Float16Array", "float16"), ("Float32Array", "float32"),
+    ]  # fmt: skip
+    (*real, complex_), back = value
+    shaped = {"shape": [1, 3], "data": [1, 0, 1]}
+    assert real == [{"type": type_, "dtype": dtype, **shaped} for type_, dtype in kinds]
+    assert complex_["data"] == [1, 0, 0, 0, 1, 0]
+    assert (complex_["type"], complex_["shape"]) == ("Float32Array", [1, 3])
+    assert [name for name, _ in back] == [*(dtype for _, dtype in kinds), "complex64"]
+    numbers = dict(back)
+    assert numbers["complex64"] == ["(1+0j)", "0j", "(1+0j)"]
+    assert numbers["bool"] == ["True", "False", "True"]
+    assert numbers["int16"] == ["1", "0", "1"]
+    assert numbers["float16"] == ["1.0", "0.0", "1.0"]
 
 
 def test_names_stay_and_locals_do_not(shared):
