@@ -13,6 +13,9 @@ from aiogpu.kernels.numerics import (
     activation,
     arithmetic,
     casts,
+    complex_arithmetic,
+    complex_exponential,
+    complex_trigonometric,
     exponential,
     floating,
     hyperbolic,
@@ -21,10 +24,10 @@ from aiogpu.kernels.numerics import (
     remainder,
     trigonometric,
 )
-from aiogpu.kernels.numerics.accuracy import ACCURACY
+from aiogpu.kernels.numerics.accuracy import ACCURACY, COMPLEX_ACCURACY
 from aiogpu.kernels.numerics.function import Function
 
-__all__ = ["ACCURACY", "FUNCTIONS", "Function", "sources"]
+__all__ = ["ACCURACY", "COMPLEX_ACCURACY", "FUNCTIONS", "Function", "sources"]
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
@@ -38,6 +41,9 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         **trigonometric.FUNCTIONS,
         **hyperbolic.FUNCTIONS,
         **activation.FUNCTIONS,
+        **complex_arithmetic.FUNCTIONS,
+        **complex_exponential.FUNCTIONS,
+        **complex_trigonometric.FUNCTIONS,
     }
 )
 

@@ -48,3 +48,37 @@ ACCURACY: Mapping[str, tuple[float, float, float]] = MappingProxyType(
         "ag_gelu": (-13.1, _HUGE, 4.0),
     }
 )
+
+# name: (greatest magnitude of a part of an argument, most units from the right value). A unit is
+# 2^-24 of the right value's modulus: the parts of a result are not each as exact where one is far
+# smaller than the other. For a power the magnitude is that of w * log(z).
+COMPLEX_ACCURACY: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {
+        "ag_cmul": (2.0**63, 3.0),
+        "ag_cdiv": (_HUGE, 5.0),
+        "ag_csquare": (2.0**63, 3.0),
+        "ag_creciprocal": (_HUGE, 4.0),
+        "ag_cabs": (_HUGE, 3.0),
+        "ag_csign": (_HUGE, 4.0),
+        "ag_csqrt": (_HUGE, 4.0),
+        "ag_cexp": (_HUGE, 4.0),
+        "ag_cexpm1": (_HUGE, 7.0),
+        "ag_clog": (_HUGE, 4.0),
+        "ag_clog2": (_HUGE, 4.0),
+        "ag_clog10": (_HUGE, 5.0),
+        "ag_clog1p": (_HUGE, 4.0),
+        "ag_cpow": (100.0, 4.0),
+        "ag_csin": (_HUGE, 5.0),
+        "ag_ccos": (_HUGE, 5.0),
+        "ag_ctan": (_HUGE, 7.0),
+        "ag_casin": (_HUGE, 6.0),
+        "ag_cacos": (_HUGE, 6.0),
+        "ag_catan": (_HUGE, 5.0),
+        "ag_csinh": (_HUGE, 5.0),
+        "ag_ccosh": (_HUGE, 5.0),
+        "ag_ctanh": (_HUGE, 7.0),
+        "ag_casinh": (_HUGE, 6.0),
+        "ag_cacosh": (_HUGE, 6.0),
+        "ag_catanh": (_HUGE, 5.0),
+    }
+)

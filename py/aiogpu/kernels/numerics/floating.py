@@ -19,6 +19,10 @@ fn ag_isfinite(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;
 }
 
+fn ag_iszero(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) == 0u;
+}
+
 // A variable, because a constant expression that gives NaN or infinity is a shader-creation error.
 fn ag_nan() -> f32 {
   var bits = 0x7fc00000u;

@@ -19,16 +19,20 @@ fn ag_tanh(x: f32) -> f32 {
   return select(ag_copysign(select(far, near, a < 0.625), x), x, ag_isnan(x));
 }
 
+// sinh(a) for a in [0, 1].
+fn ag_sinh_near(a: f32) -> f32 {
+  let z = a * a;
+  return a + a * z * (0.16666667 + z * (0.0083333105 + z * (0.00019842891
+    + z * 2.782267e-6)));
+}
+
 // exp(a) / 2 does not overflow where sinh and cosh do not.
 fn ag_sinh(x: f32) -> f32 {
   let a = min(abs(x), 90.0);
-  let z = a * a;
-  let near = a + a * z * (0.16666667 + z * (0.0083333105 + z * (0.00019842891
-    + z * 2.782267e-6)));
   let half = ag_exp_scaled(a, -1);
   let far = bitcast<u32>(half - 0.25 / half);
   let above = bitcast<f32>(select(far, 0x7f800000u, a > 89.415985));
-  return select(ag_copysign(select(above, near, a < 1.0), x), x, ag_isnan(x));
+  return select(ag_copysign(select(above, ag_sinh_near(a), a < 1.0), x), x, ag_isnan(x));
 }
 
 fn ag_cosh(x: f32) -> f32 {
