@@ -36,8 +36,10 @@ def _log1p(z: np.ndarray) -> np.ndarray:
 
 
 def _sign(z: np.ndarray) -> np.ndarray:
-    """NumPy's gives a number for an infinity beside a NaN."""
-    return np.where(np.isnan(z), complex(np.nan, np.nan), np.sign(z))
+    """NumPy's gives a number for an infinity beside a NaN, and +0 for all that is beside one."""
+    sign = np.where(np.isnan(z), complex(np.nan, np.nan), np.sign(z))
+    kept = joined(np.copysign(sign.real, z.real), np.copysign(sign.imag, z.imag), complex)
+    return np.where(np.isinf(z), kept, sign)
 
 
 REFERENCE = {

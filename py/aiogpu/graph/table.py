@@ -1,9 +1,9 @@
 """The op table: one row an operation.
 
-An elementwise row carries its WGSL by compute type (``f32``, ``i32``, ``u32``, ``bool``; ``*`` for
-all others), with ``{0}``, ``{1}``, ``{2}`` for the operands. Names that begin with ``ag_`` are
-functions of `aiogpu.kernels.numerics`. Adding an elementwise function is adding a row here and a
-public function in `aiogpu.ops.elementwise`.
+An elementwise row carries its WGSL by compute type (``f32``, ``i32``, ``u32``, ``bool``, ``vec2f``
+for complex numbers; ``*`` for all others), with ``{0}``, ``{1}``, ``{2}`` for the operands. Names
+that begin with ``ag_`` are functions of `aiogpu.kernels.numerics`. Adding an elementwise function
+is adding a row here and a public function in `aiogpu.ops.elementwise`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ WHOLE: Final = frozenset(
 #   test       no promotion beyond float32's: the result is bool (isnan and its kin)
 #   logical    every operand is taken as bool, the result is bool
 #   where      the second and third promote; the first is bool
+#   component  as same, but what is complex gives the dtype of its parts
 #   cast       one operand, the result's dtype is given
-DTypeRule = Literal["same", "bool", "float", "logical", "where", "cast", "none"]
+DTypeRule = Literal["same", "bool", "float", "logical", "where", "component", "cast", "none"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +64,7 @@ class Op:
     family: Family
     arity: int = 0
     rule: DTypeRule = "none"
-    kinds: str = "buif"  # first letters of the kinds it takes: bool, uint, int, float
+    kinds: str = "buif"  # first letters of the kinds it takes: bool, uint, int, float, complex
     wgsl: Mapping[str, str] = field(default_factory=dict)
     # Pairs of operands, dtypes or types of Python numbers, that were met before and that need no
     # cast: the dtype in which Python numbers join, and the result's.
@@ -121,10 +122,10 @@ def _binary(name: str, rule: DTypeRule, kinds: str, **wgsl: str) -> None:
 
 
 # Arithmetic. WGSL integer arithmetic wraps, as NumPy's does.
-_binary("add", "same", "uif", rest="({0} + {1})")
-_binary("subtract", "same", "uif", rest="({0} - {1})")
-_binary("multiply", "same", "uif", rest="({0} * {1})")
-_binary("divide", "float", "buif", f32="ag_div_f32({0}, {1})")
+_binary("add", "same", "uifc", rest="({0} + {1})")
+_binary("subtract", "same", "uifc", rest="({0} - {1})")
+_binary("multiply", "same", "uifc", vec2f="ag_cmul({0}, {1})", rest="({0} * {1})")
+_binary("divide", "float", "buifc", f32="ag_div_f32({0}, {1})", vec2f="ag_cdiv({0}, {1})")
 _binary(
     "floor_divide",
     "same",
@@ -144,8 +145,9 @@ _binary(
 _binary(
     "pow",
     "same",
-    "uif",
+    "uifc",
     f32="ag_pow_f32({0}, {1})",
+    vec2f="ag_cpow({0}, {1})",
     i32="ag_pow_i32({0}, {1})",
     u32="ag_pow_u32({0}, {1})",
 )
@@ -157,20 +159,37 @@ _binary(
 )
 _binary("atan2", "float", "uif", f32="ag_atan2({0}, {1})")
 _binary("hypot", "float", "uif", f32="ag_hypot({0}, {1})")
-_unary("negative", "same", "uif", u32="(0u - {0})", rest="(-{0})")
-_unary("positive", "same", "uif", rest="{0}")
-_unary("abs", "same", "uif", u32="{0}", rest="abs({0})")
-_unary("sign", "same", "uif", f32="ag_sign_f32({0})", i32="ag_sign_i32({0})", u32="min({0}, 1u)")
-_unary("square", "same", "uif", rest="({0} * {0})")
-_unary("reciprocal", "float", "uif", f32="ag_reciprocal({0})")
+_binary("copysign", "float", "f", f32="ag_copysign({0}, {1})")
+_binary("nextafter", "float", "f", f32="ag_nextafter({0}, {1})")
+_binary("logaddexp", "float", "uif", f32="ag_logaddexp({0}, {1})")
+_unary("negative", "same", "uifc", u32="(0u - {0})", rest="(-{0})")
+_unary("positive", "same", "uifc", rest="{0}")
+_unary("abs", "component", "uifc", u32="{0}", vec2f="ag_cabs({0})", rest="abs({0})")
+_unary(
+    "sign",
+    "same",
+    "uifc",
+    f32="ag_sign_f32({0})",
+    i32="ag_sign_i32({0})",
+    u32="min({0}, 1u)",
+    vec2f="ag_csign({0})",
+)
+_unary("square", "same", "uifc", vec2f="ag_csquare({0})", rest="({0} * {0})")
+_unary("reciprocal", "float", "uifc", f32="ag_reciprocal({0})", vec2f="ag_creciprocal({0})")
+
+# Parts of complex numbers; reals are their own real part and conjugate.
+_unary("real", "component", "uifc", vec2f="{0}.x", rest="{0}")
+_unary("imag", "component", "c", vec2f="{0}.y")
+_unary("conj", "same", "uifc", vec2f="ag_conj({0})", rest="{0}")
 
 # Comparisons.
-_binary("equal", "bool", "buif", rest="({0} == {1})")
+_binary("equal", "bool", "buifc", vec2f="ag_ceq({0}, {1})", rest="({0} == {1})")
 # WGSL's != is false of NaN on some adapters (SwiftShader among them).
 _binary(
     "not_equal",
     "bool",
-    "buif",
+    "buifc",
+    vec2f="ag_cne({0}, {1})",
     f32="({0} != {1} || ag_isnan({0}) || ag_isnan({1}))",
     rest="({0} != {1})",
 )
@@ -190,9 +209,9 @@ _binary("logical_and", "logical", "buif", bool="({0} && {1})")
 _binary("logical_or", "logical", "buif", bool="({0} || {1})")
 _binary("logical_xor", "logical", "buif", bool="({0} != {1})")
 _unary("logical_not", "logical", "buif", bool="(!{0})")
-_unary("isnan", "bool", "buif", f32="ag_isnan({0})", rest="false")
-_unary("isinf", "bool", "buif", f32="ag_isinf({0})", rest="false")
-_unary("isfinite", "bool", "buif", f32="ag_isfinite({0})", rest="true")
+_unary("isnan", "bool", "buifc", f32="ag_isnan({0})", vec2f="ag_cisnan({0})", rest="false")
+_unary("isinf", "bool", "buifc", f32="ag_isinf({0})", vec2f="ag_cisinf({0})", rest="false")
+_unary("isfinite", "bool", "buifc", f32="ag_isfinite({0})", vec2f="ag_cisfinite({0})", rest="true")
 _unary("signbit", "bool", "f", f32="ag_signbit({0})")
 
 # Rounding: integers stay as they are.
@@ -202,11 +221,12 @@ for _name in ("floor", "ceil", "trunc", "round"):
 # Elementary functions: floating-point, by the range reductions and polynomials of kernels/numerics.
 for _name in (
     "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tan", "asin", "acos",
-    "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",
+    "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
 ):  # fmt: skip
-    _unary(_name, "float", "uif", f32=f"ag_{_name}({{0}})")
+    _unary(_name, "float", "uifc", f32=f"ag_{_name}({{0}})", vec2f=f"ag_c{_name}({{0}})")
+_unary("erf", "float", "uif", f32="ag_erf({0})")
 
-_row("where", "elementwise", 3, "where", "buif", {"*": "select({2}, {1}, {0})"})
+_row("where", "elementwise", 3, "where", "buifc", {"*": "select({2}, {1}, {0})"})
 
 # Reductions: see kernels/reduce.py for what each does.
 _row("sum", "reduce", 1, kinds="buif")

@@ -133,8 +133,7 @@ fn ag_csign(z: vec2f) -> vec2f {
     return vec2f(ag_nan(), ag_nan());
   }
   if (bits.x == 0x7f800000u) {
-    let direction = ag_cbox(z);
-    return vec2f(direction.x + 0.0, direction.y + 0.0);
+    return ag_cbox(z);
   }
   if (bits.x == 0u) {
     return vec2f(0.0, 0.0);

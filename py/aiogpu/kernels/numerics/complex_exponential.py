@@ -65,7 +65,8 @@ fn ag_cexpm1(z: vec2f) -> vec2f {
   let versine = 2.0 * half.y * half.y;
   let sine = select(2.0 * half.y * half.x, z.y, abs(z.y) < 0x1p-13);
   let growth = ag_expm1(z.x);
-  return vec2f((growth - growth * versine) - versine, ag_exp(z.x) * sine);
+  let re = (growth - growth * versine) - versine;
+  return vec2f(select(re, growth, ag_iszero(z.y)), ag_exp(z.x) * sine);
 }
 
 // a + b and what its rounding lost.

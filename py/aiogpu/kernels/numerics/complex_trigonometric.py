@@ -41,11 +41,12 @@ fn ag_ccosh(z: vec2f) -> vec2f {
   return vec2f(special.x, select(special.y, zero, lost));
 }
 
-// On either axis the other part is the argument's 0.
+// A real argument keeps its 0; an imaginary one gives a 0 also beside what has no cosine.
 fn ag_csinh(z: vec2f) -> vec2f {
   let w = ag_times_cosh_sinh(z.x, ag_cis(z.y, 0.0).yx).yx;
   let special = ag_chyperbolic_special(z, w, ag_copysign(ag_inf(), z.x));
-  return select(special, z, vec2<bool>(ag_iszero(z.x), ag_iszero(z.y)));
+  let lost = ag_iszero(z.x) && !ag_isfinite(z.y);
+  return select(special, z, vec2<bool>(lost, ag_iszero(z.y)));
 }
 
 // (sinh(x) cosh(x) + i sin(y) cos(y)) / (sinh(x)^2 + cos(y)^2); from 44 on 1 and a 0.
@@ -56,7 +57,8 @@ fn ag_ctanh(z: vec2f) -> vec2f {
   let turn = circle.x * circle.y;
   let re = ag_copysign(ag_div_f32(hyperbola.x * hyperbola.y, norm), z.x);
   let near = vec2f(re, ag_div_f32(turn, norm));
-  let far = vec2f(ag_copysign(1.0, z.x), ag_copysign(0.0, turn));
+  let side = select(z.y, turn, ag_isfinite(z.y));
+  let far = vec2f(ag_copysign(1.0, z.x), ag_copysign(0.0, side));
   let bits = bitcast<u32>(z.x) & 0x7fffffffu;
   let end = bits >= 0x42300000u && (ag_isfinite(z.y) || bits == 0x7f800000u);
   let w = select(near, far, end);
