@@ -94,7 +94,7 @@ test: test-unit test-wgsl test-web test-browser test-page ## Run every test
 test-unit: $(VENV) ## The Python parts, on CPython
 	$(BIN)/pytest tests/unit
 
-test-wgsl: $(VENV) $(NODE_MODULES) ## Every shader, through a WGSL compiler
+test-wgsl: $(VENV) $(NODE_MODULES) $(BROWSER) $(SECOND_BROWSER) ## Every shader through a WGSL compiler, numerics on both drivers
 	$(BIN)/pytest tests/wgsl
 
 test-web: $(NODE_MODULES) ## The JavaScript client, in Node

@@ -1,6 +1,6 @@
-"""The functions of the numerics library that are exact, on SwiftShader, against NumPy.
+"""The functions of the numerics library that are exact, on both software adapters, against NumPy.
 
-SwiftShader reads arguments below 2^-126 in magnitude as 0 and flushes such results: where that
+An adapter may read arguments below 2^-126 in magnitude as 0 and flush such results: where that
 matters they are left out. Everything else is compared bit for bit, any NaN with any other.
 """
 
@@ -152,7 +152,7 @@ def results(evaluate):
 
 
 def unimportant(name: str) -> np.ndarray:
-    """Where SwiftShader's flushing of subnormal floats is allowed to show."""
+    """Where an adapter's flushing of subnormal floats is allowed to show."""
     arguments, want = CASES[name]
     # A remainder passes through that of truncated division, which is flushed where it is subnormal.
     least = 2.0**-102 if name == "ag_mod_f32" else 2.0**-126

@@ -4,8 +4,8 @@
  * Reads JSON Lines `{"label", "wgsl", "inputs": [path, ...], "output": path, "count": n}` on stdin.
  * The kernel's entry point is `main`, one invocation an element, 64 a workgroup; bindings 0 and up
  * of group 0 are the input files as read-only storage, the next is the output, `count` words of 32
- * bits, written to its file. Prints a JSON line `{"label", "messages": [...]}` for each that fails
- * and the adapter on stderr; exits with 1 when any failed.
+ * bits, written to its file. Prints the JSON line `{"adapter": description}`, then one
+ * `{"label", "messages": [...]}` for each that fails; exits with 1 when any failed.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -66,7 +66,7 @@ async function apply() {
   if (!adapter) {
     throw new Error(`apply: no Vulkan adapter (VK_ICD_FILENAMES=${process.env.VK_ICD_FILENAMES})`);
   }
-  process.stderr.write(`${adapter.info.description}\n`);
+  process.stdout.write(`${JSON.stringify({ adapter: adapter.info.description })}\n`);
   const device = await adapter.requestDevice();
   let failures = 0;
   for await (const line of createInterface({ input: process.stdin })) {

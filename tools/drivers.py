@@ -1,0 +1,110 @@
+"""The two software adapters, and functions of the numerics library applied on them, no browser."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trial import kernel
+
+ROOT = Path(__file__).resolve().parent.parent
+TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A Vulkan driver that computes on the CPU.
+
+    Attributes:
+        name: What people call it.
+        manifest: The loader's JSON file of it; an environment variable may name another.
+        mark: What its adapter's description contains.
+        command: What runs kernels on it: with Chromium's compiler, or with Firefox's.
+    """
+
+    name: str
+    manifest: Path
+    mark: str
+    command: tuple[str, ...]
+
+
+def _manifest(variable: str, folder: str, pattern: str) -> Path:
+    """The file of $variable, else the one that matches, else a path that does not exist."""
+    if given := os.environ.get(variable):
+        return Path(given)
+    return next(Path(folder).glob(pattern), Path(folder, pattern))
+
+
+DRIVERS: Mapping[str, Driver] = {
+    "swiftshader": Driver(
+        "SwiftShader",
+        _manifest("SWIFTSHADER_ICD", "/usr/lib/chromium", "vk_swiftshader_icd.json"),
+        "SwiftShader",
+        ("node", "tools/wgsl/apply.mjs"),
+    ),
+    "lavapipe": Driver(
+        "lavapipe",
+        _manifest("LAVAPIPE_ICD", "/usr/share/vulkan/icd.d", "lvp_icd.*.json"),
+        "llvmpipe",
+        (sys.executable, "tools/wgsl/apply.py"),
+    ),
+}
+
+
+def apply(
+    driver: Driver, calls: Mapping[str, tuple[NDArray[Any], ...]], folder: Path
+) -> tuple[str, dict[str, NDArray[Any]]]:
+    """Apply functions of the library to arrays, all in one process.
+
+    Args:
+        driver: Where.
+        calls: Arrays of 32-bit elements, one for each argument, by the function's name.
+        folder: An empty one, for the arrays.
+
+    Returns:
+        The adapter's description, and the results by name; a bool comes as 0 or 1.
+
+    Raises:
+        RuntimeError: The driver is not there, the adapter is another one, or a kernel failed.
+    """
+    if not driver.manifest.is_file():
+        raise RuntimeError(f"{driver.name}: {driver.manifest}: no such file: run `make setup`")
+    lines = []
+    dtypes = {}
+    for name, arguments in calls.items():
+        wgsl, dtypes[name] = kernel(name)
+        paths = [folder / f"{name}.{place}" for place in range(len(arguments))]
+        for path, argument in zip(paths, arguments, strict=True):
+            argument.tofile(path)
+        job = {"label": name, "wgsl": wgsl, "count": len(arguments[0])}
+        lines.append(job | {"inputs": list(map(str, paths)), "output": str(folder / name)})
+    adapter, failures = _run(driver, lines)
+    if driver.mark not in adapter:
+        raise RuntimeError(f"{driver.name}: {driver.manifest} opened {adapter!r}, another adapter")
+    if failures:
+        raise RuntimeError(f"{driver.name}: {failures}")
+    return adapter, {name: np.fromfile(folder / name, dtype) for name, dtype in dtypes.items()}
+
+
+def _run(driver: Driver, lines: list[dict[str, Any]]) -> tuple[str, list[Any]]:
+    ran = subprocess.run(
+        driver.command,
+        check=False,
+        cwd=ROOT,
+        input="".join(json.dumps(line) + "\n" for line in lines),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "VK_ICD_FILENAMES": str(driver.manifest)},
+        timeout=TIMEOUT_S,
+    )
+    first, *others = map(json.loads, ran.stdout.splitlines() or ["{}"])
+    if "adapter" not in first or (ran.returncode and not others):
+        raise RuntimeError(f"{driver.name}: {ran.stderr}")
+    return first["adapter"], others
