@@ -27,7 +27,7 @@ SECOND_BROWSER := $(STAMPS)/firefox
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-python check-imports check-javascript check-tree \
 	format test test-unit test-wgsl test-web test-browser test-page demo serve wheel bundle types \
-	dist bench clean
+	dist accuracy bench clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -113,6 +113,9 @@ demo: setup $(WHEEL) $(BUNDLE) ## Run the main job in headless Chromium; picture
 
 serve: $(PYODIDE) $(WHEEL) $(BUNDLE) ## Serve the pages, to be seen in your own browser
 	$(BIN)/python tools/serve.py
+
+accuracy: $(VENV) $(NODE_MODULES) $(BROWSER) $(SECOND_BROWSER) ## Measure the elementary functions again; docs/accuracy.md
+	PYTHONPATH=py $(BIN)/python tools/accuracy.py
 
 bench: setup $(WHEEL) $(BUNDLE) ## The main job five times, medians; build/demo/bench.json
 	$(BIN)/python tools/demo.py --runs 5 --json build/demo/bench.json

@@ -4,7 +4,7 @@ import tseslint from "typescript-eslint";
 
 const PAGE = ["web/**/*.js"];
 const WORKER = ["worker.js", "py/aiogpu/**/*.js"];
-const NODE = ["tests/**/*.{js,mjs}", "tools/**/*.mjs", "eslint.config.js"];
+const NODE = ["{bench,tests}/**/*.{js,mjs}", "tools/**/*.mjs", "eslint.config.js"];
 
 // What npm's webgpu package adds to Node's globals.
 const WEBGPU = ["GPUBufferUsage", "GPUMapMode", "GPUShaderStage", "GPUTextureUsage"];

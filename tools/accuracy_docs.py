@@ -1,11 +1,40 @@
-"""Writes docs/accuracy.md from the table that the tests enforce; `--check` compares."""
+"""Writes docs/accuracy.md from the table that the tests enforce and what was measured.
 
+`--check` compares. The figures are those that `tools/accuracy.py` records.
+"""
+
+import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict
 
 from aiogpu.kernels.numerics import ACCURACY
+from ulp import Worst, too_far
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "accuracy.md"
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "docs" / "accuracy.md"
+FIGURES = ROOT / "bench" / "results" / "accuracy.json"
+COLUMNS = {"swiftshader": "SwiftShader", "lavapipe": "lavapipe", "h200": "NVIDIA H200"}
+
+
+class Measurement(TypedDict):
+    """What was measured on one adapter.
+
+    Attributes:
+        adapter: Its description.
+        through: The implementation of WebGPU, or the browser.
+        date: ISO 8601.
+        points: How many arguments were spread over each domain; there were more.
+        functions: The worst result of each.
+    """
+
+    adapter: str
+    through: str
+    date: str
+    points: int
+    functions: dict[str, Worst]
+
 
 INTRODUCTION = """\
 # How exact the elementary functions are
@@ -15,15 +44,19 @@ INTRODUCTION = """\
 WGSL promises little: on software adapters its own `sin` is off by 2e-4 between -pi and pi, and
 `exp` by dozens of units in the last place. So the elementary functions are our own range reductions
 and polynomials (`kernels/numerics`), the same on every adapter. This table is what the tests
-enforce: the most units in the last place (ulp) by which a float32 result is off in the domain.
+enforce, as the bound: the most units in the last place (ulp) by which a float32 result is off in
+the domain.
 
 Special values are those of IEEE 754 and C99: NaN, infinities, signed zeros, overflow. Results and
 arguments below 2^-126 in magnitude may be flushed to 0. Everything else, such as rounding, casts,
 comparisons, `maximum`, and integers, is exact; `floor_divide` may differ by 1 ulp where the
 quotient is 2^23 or more. Sums and means of float32 carry their rounding errors along.
 
-Measured on SwiftShader by Tint (`tests/wgsl/test_numerics_accuracy.py`), and by the conformance
-page in Chromium, in Firefox on lavapipe, and once on an NVIDIA H200.
+A figure under an adapter is the worst of at least {points} results there: `make accuracy` measures
+it, and in browsers `bench/accuracy.html`. The arguments are uniform in the domain and in the
+exponent; crowded about the ends, the powers of two and the multiples of ln 2 / 2 and of pi / 4; the
+floats closest to multiples of pi / 2; and special values, in the domain or not. NumPy in float64
+says what is right. `bench/results/accuracy.json` has the worst arguments.
 
 """
 
@@ -35,22 +68,74 @@ def number(value: float) -> str:
     return "smallest normal" if 0 < value < 1.2e-38 else f"{value:.8g}"
 
 
-def page() -> str:
-    """The whole page."""
-    lines = ["| function | domain | most ulp |", "| --- | --- | --- |"]
+def shown(name: str) -> str:
+    """A function as users call it."""
+    plain = name.removeprefix("ag_").removesuffix("_f32")
+    return {"div": "divide"}.get(plain, plain)
+
+
+def page(measured: Mapping[str, Measurement]) -> str:
+    """The whole page.
+
+    Raises:
+        SystemExit: A measured figure is missing, or is worse than the table allows.
+    """
+    columns = {key: title for key, title in COLUMNS.items() if key in measured}
+    check(measured)
+    points = min(measured[key]["points"] for key in columns)
+    lines = [
+        "| " + " | ".join(["operation", "domain", "bound", *columns.values()]) + " |",
+        "| --- | --- | --- |" + " --- |" * len(columns),
+    ]
     for name, (low, high, ulp) in ACCURACY.items():
-        plain = name.removeprefix("ag_").removesuffix("_f32")
-        shown = {"div": "divide"}.get(plain, plain)
-        lines.append(f"| `{shown}` | {number(low)} to {number(high)} | {ulp:g} |")
-    return INTRODUCTION + "\n".join(lines) + "\n"
+        found = [figure(measured[key]["functions"].get(name)) for key in columns]
+        cells = [f"`{shown(name)}`", f"{number(low)} to {number(high)}", f"{ulp:g}", *found]
+        lines.append("| " + " | ".join(cells) + " |")
+    notes = [f"- {title}: {facts(measured[key])}" for key, title in columns.items()]
+    return INTRODUCTION.format(points=points) + "\n".join([*lines, "", *notes]) + "\n"
+
+
+def facts(figures: Measurement) -> str:
+    """Where and when something was measured."""
+    return f"{figures['adapter']}; {figures['through']}; {figures['date']}"
+
+
+def figure(found: Worst | None) -> str:
+    """A cell of the table; empty for a function that is newer than the measurement."""
+    return f"{found['ulp']:.2f}" if found else ""
+
+
+def check(measured: Mapping[str, Measurement]) -> None:
+    """Refuse figures that are not those of the present table.
+
+    Raises:
+        SystemExit: A figure of a software adapter is missing, or any is worse than its bound.
+    """
+    for key in ("swiftshader", "lavapipe"):
+        found = measured[key]["functions"] if key in measured else {}
+        if missing := sorted(ACCURACY.keys() - found.keys()):
+            raise SystemExit(f"accuracy: {key}: {', '.join(missing)}: missing: `make accuracy`")
+    for key, figures in measured.items():
+        if wrong := too_far(figures["functions"]):
+            raise SystemExit("\n".join([f"accuracy: {key}: worse than the table allows:", *wrong]))
+
+
+def recorded() -> dict[str, Measurement]:
+    """The figures of bench/results/accuracy.json."""
+    found: dict[str, Measurement] = json.loads(FIGURES.read_text(encoding="utf-8"))
+    return found
+
+
+def write() -> None:
+    """Write the page from the recorded figures."""
+    TARGET.write_text(page(recorded()), encoding="utf-8")
 
 
 def main() -> None:
     """Write the page, or with ``--check`` fail when it is not up to date."""
-    text = page()
     if "--check" not in sys.argv:
-        TARGET.write_text(text, encoding="utf-8")
-    elif not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
+        write()
+    elif not TARGET.exists() or TARGET.read_text(encoding="utf-8") != page(recorded()):
         raise SystemExit("docs/accuracy.md is not up to date: run tools/accuracy_docs.py")
 
 

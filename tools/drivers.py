@@ -26,12 +26,14 @@ class Driver:
         name: What people call it.
         manifest: The loader's JSON file of it; an environment variable may name another.
         mark: What its adapter's description contains.
-        command: What runs kernels on it: with Chromium's compiler, or with Firefox's.
+        through: The implementation of WebGPU: Chromium's, or Firefox's.
+        command: What runs kernels on it with that.
     """
 
     name: str
     manifest: Path
     mark: str
+    through: str
     command: tuple[str, ...]
 
 
@@ -47,12 +49,14 @@ DRIVERS: Mapping[str, Driver] = {
         "SwiftShader",
         _manifest("SWIFTSHADER_ICD", "/usr/lib/chromium", "vk_swiftshader_icd.json"),
         "SwiftShader",
+        "Dawn with Tint, as in Chromium",
         ("node", "tools/wgsl/apply.mjs"),
     ),
     "lavapipe": Driver(
         "lavapipe",
         _manifest("LAVAPIPE_ICD", "/usr/share/vulkan/icd.d", "lvp_icd.*.json"),
         "llvmpipe",
+        "wgpu with naga, as in Firefox",
         (sys.executable, "tools/wgsl/apply.py"),
     ),
 }

@@ -14,7 +14,8 @@ from aiogpu.kernels.numerics import ACCURACY, FUNCTIONS, sources
 
 Floats = NDArray[np.float32]
 
-POINTS = 1 << 17
+POINTS = 1 << 17  # for the tests
+MEASURED = 1 << 20  # for the figures of the documentation
 BINARY = frozenset({"ag_div_f32", "ag_hypot", "ag_logaddexp", "ag_pow_f32", "ag_atan2"})
 SPECIALS: Floats = np.array(
     [

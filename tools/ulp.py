@@ -5,7 +5,7 @@ may be flushed to 0, and such an argument may be read as 0. Runs wherever NumPy 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypedDict
 
 import numpy as np
@@ -56,6 +56,11 @@ def _hypot(x: Doubles, y: Doubles) -> Doubles:
     return np.where(np.isinf(x) | np.isinf(y), np.inf, np.sqrt(x * x + y * y))
 
 
+def _arccosh(x: Doubles) -> Doubles:
+    # The C library of Emscripten (musl) gives -inf for large negative arguments.
+    return np.where(x < 1, np.nan, np.arccosh(x))
+
+
 REFERENCE: dict[str, Callable[..., Doubles]] = {
     "ag_div_f32": np.divide,
     "ag_reciprocal": np.reciprocal,
@@ -82,7 +87,7 @@ REFERENCE: dict[str, Callable[..., Doubles]] = {
     "ag_cosh": np.cosh,
     "ag_tanh": np.tanh,
     "ag_asinh": np.arcsinh,
-    "ag_acosh": np.arccosh,
+    "ag_acosh": _arccosh,
     "ag_atanh": np.arctanh,
     "ag_erf": _everywhere(math.erf),
     "ag_erfc": _erfc,
@@ -142,10 +147,10 @@ def measured(name: str, given: tuple[Floats, ...], got: Floats) -> Worst:
     return worst(name, given, got, errors(name, given, got))
 
 
-def too_far(found: dict[str, Worst]) -> list[str]:
+def too_far(found: Mapping[str, Worst]) -> list[str]:
     """What is worse than the table of accuracy says."""
     return [
         f"{each['at']}: {each['ulp']} units, {ACCURACY[name][2]} allowed"
         for name, each in found.items()
-        if not 0 <= each["ulp"] <= ACCURACY[name][2]
+        if name in ACCURACY and not 0 <= each["ulp"] <= ACCURACY[name][2]
     ]
