@@ -39,16 +39,24 @@ fn ag_normal_centre(z: f32) -> f32 {
     + z * 0.00010923417)));
 }
 
-// Its upper tail at a over exp(-a^2 / 2), for a in [0.65, 13.35]; the numerator is nearly constant.
-fn ag_normal_tail(a: f32) -> f32 {
+// Its upper tail at a + rest over exp(-a^2 / 2), times factor, for a in [0.65, 13.35], as a float
+// and what its rounding lost. The numerator q is nearly constant.
+fn ag_normal_tail(a: f32, rest: f32, factor: f32) -> vec2<f32> {
   let t = (a - 3.0) / (a + 3.0);
   let q = 0.42909613 + t * (0.00022446527 + t * (-0.07419416 + t * (0.066826485 + t * (-0.025598545
     + t * (-0.00020144295 + t * (0.0034329044 + t * (-0.00019521966 + t * -0.0004713755)))))));
-  // As ag_inverse, with what the rounding of the sum lost.
+  let p = max(factor * q, 0.0);
   let b = a + 0.53125;
-  let lost = a - max(b - 0.53125, 0.0);
+  let lost = a - max(b - 0.53125, 0.0) + rest;
   let inverse = 1.0 / b;
-  return q * (inverse * (max(2.0 - b * inverse, 0.0) - lost * inverse));
+  let y = max(p * inverse, 0.0);
+  // The residual of the quotient p / (b + lost), as in ag_quotient.
+  let y_head = ag_head(y);
+  let y_tail = max(y - y_head, 0.0);
+  let b_head = ag_head(b);
+  let b_tail = max(b - b_head, 0.0);
+  let residual = max(p - y_head * b_head, -0x1p100) - y_head * b_tail - (y_tail * b + y * lost);
+  return vec2<f32>(y, residual * inverse);
 }
 
 // exp(-a^2 * scale), scale 1 or 1/2, in parts: the square is an exact part and the rest.
@@ -58,9 +66,20 @@ fn ag_exp_square(a: f32, scale: f32) -> vec2<f32> {
   return ag_exp_parts(-(head * head) * scale, -tail * scale);
 }
 
+// A value in two floats times an exponential in parts.
+fn ag_tail_times_exp(tail: vec2<f32>, parts: vec2<f32>) -> f32 {
+  return ag_scaled_down(tail.x + (tail.x * parts.x + tail.y), i32(parts.y));
+}
+
+// The tail of the normal distribution at a * sqrt(2), with what the rounding of that product lost:
+// sqrt(2) is 1.4140625 and the rest, the first product exact.
 fn ag_erfc(x: f32) -> f32 {
   let a = min(abs(x), 9.4);
-  let tail = ag_times_exp(2.0 * ag_normal_tail(a * 1.4142135), ag_exp_square(a, 1.0));
+  let s = max(a * 1.4142135, 0.0);
+  let head = ag_head(a);
+  let low = head * 0.00015106238 + max(a - head, 0.0) * 1.4142135;
+  let rest = max(head * 1.4140625 - s, -1.0) + low;
+  let tail = ag_tail_times_exp(ag_normal_tail(s, rest, 2.0), ag_exp_square(a, 1.0));
   let outer = select(tail, 2.0 - tail, bitcast<i32>(x) < 0);
   let y = select(outer, 1.0 - ag_erf_inner(x), a < 0.7);
   return select(select(y, 0.0, x > 9.4), x, ag_isnan(x));
@@ -71,7 +90,7 @@ fn ag_gelu(x: f32) -> f32 {
   let a = min(abs(x), 13.3);
   let z = a * a;
   let inner = 0.5 * x + z * ag_normal_centre(z);
-  let tail = ag_times_exp(a * ag_normal_tail(a), ag_exp_square(a, 0.5));
+  let tail = ag_tail_times_exp(ag_normal_tail(a, 0.0, a), ag_exp_square(a, 0.5));
   let outer = select(x - tail, -tail, bitcast<i32>(x) < 0);
   let y = select(select(outer, inner, a < 0.66), 0.0, a >= 13.3);
   return select(ag_copysign(y, x), x, bitcast<i32>(x) >= 0x41000000 || ag_isnan(x));

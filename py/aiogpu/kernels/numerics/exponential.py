@@ -28,12 +28,16 @@ fn ag_exp_scaled(x: f32, k: i32) -> f32 {
   return bitcast<f32>(bitcast<i32>(1.0 + parts.x) + ((i32(parts.y) + k) << 23u));
 }
 
-// factor * 2^n * (1 + p) for n <= 0, one rounding less than the product; 0 where it is subnormal.
-fn ag_times_exp(factor: f32, parts: vec2<f32>) -> f32 {
-  let bits = bitcast<u32>(factor + factor * parts.x);
-  let n = i32(parts.y);
+// y * 2^n for n <= 0; 0 where that is subnormal.
+fn ag_scaled_down(y: f32, n: i32) -> f32 {
+  let bits = bitcast<u32>(y);
   let normal = bitcast<i32>((bits >> 23u) & 0xffu) + n > 0;
   return bitcast<f32>(select(bits & 0x80000000u, bits + bitcast<u32>(n << 23u), normal));
+}
+
+// factor * 2^n * (1 + p) for n <= 0, one rounding less than the product; 0 where it is subnormal.
+fn ag_times_exp(factor: f32, parts: vec2<f32>) -> f32 {
+  return ag_scaled_down(factor + factor * parts.x, i32(parts.y));
 }
 
 fn ag_exp(x: f32) -> f32 {
@@ -107,7 +111,7 @@ fn ag_log(x: f32) -> f32 {
 
 fn ag_log2(x: f32) -> f32 {
   let parts = ag_log_parts(bitcast<u32>(x));
-  let rest = ag_log_rest(parts.x) * 1.442695 + parts.x * 0.44269504;
+  let rest = ag_log_rest(parts.x) * 1.442695 + max(parts.x * 0.44269504, -1.0);
   return ag_log_specials(x, parts.y + (parts.x + rest));
 }
 

@@ -161,19 +161,24 @@ fn ag_acos(x: f32) -> f32 {
   return ag_invalid_if(x, y, (bitcast<u32>(x) & 0x7fffffffu) > 0x3f800000u);
 }
 
-// atan(t) for t in [0, 1].
-fn ag_atan_unit(t: f32) -> f32 {
+// atan(t) - t for t in [0, 1].
+fn ag_atan_rest(t: f32) -> f32 {
   let z = t * t;
   let q = -0.333333 + z * (0.1999853 + z * (-0.14264014 + z * (0.10950861 + z * (-0.08399209
     + z * (0.057878915 + z * (-0.03109363 + z * (0.010866358 + z * -0.001782173)))))));
-  return t + t * z * q;
+  return t * z * q;
+}
+
+// atan(t) for t in [0, 1], or pi/2 less that: then pi/2 - t is exact from 0.571 on.
+fn ag_atan_unit(t: f32, steep: bool) -> f32 {
+  let rest = ag_atan_rest(t);
+  return select(t + rest, max(1.5707964 - t, 0.0) - (rest + 4.371139e-8), steep);
 }
 
 fn ag_atan(x: f32) -> f32 {
   let a = min(abs(x), 0x1p48);
   let steep = a > 1.0;
-  let p = ag_atan_unit(ag_quotient(select(a, 1.0, steep), select(1.0, a, steep)));
-  let y = select(p, 1.5707964 - (p + 4.371139e-8), steep);
+  let y = ag_atan_unit(ag_quotient(select(a, 1.0, steep), select(1.0, a, steep)), steep);
   let tiny = (bitcast<u32>(x) & 0x7fffffffu) < 0x39000000u;
   return select(ag_copysign(y, x), x, tiny || ag_isnan(x));
 }
@@ -185,8 +190,7 @@ fn ag_atan2(y: f32, x: f32) -> f32 {
   let least = bitcast<f32>(min(ax, ay));
   let most = bitcast<f32>(max(ax, ay));
   let ratio = select(ag_div_f32(least, most), 1.0, ax == ay);
-  let p = ag_atan_unit(select(ratio, 0.0, ax == 0u && ay == 0u));
-  let up = select(p, 1.5707964 - (p + 4.371139e-8), steep);
+  let up = ag_atan_unit(select(ratio, 0.0, ax == 0u && ay == 0u), steep);
   let back = select(up, 3.1415927 - (up + 8.742278e-8), bitcast<i32>(x) < 0);
   return select(select(ag_copysign(back, y), x, ag_isnan(x)), y, ag_isnan(y));
 }
