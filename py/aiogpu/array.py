@@ -433,7 +433,7 @@ def as_operand(given: object) -> Operand | None:
     """An operand of the graph: an array's node, or a Python number; None for anything else."""
     if isinstance(given, Array):
         return given._node
-    if isinstance(given, (bool, int, float)):
+    if isinstance(given, (bool, int, float, complex)):
         return given
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(given, (numpy.ndarray, numpy.generic)):

@@ -17,7 +17,6 @@ class Limits:
         max_shared_nbytes: Workgroup memory in bytes.
         max_groups: Workgroups along one dimension of a dispatch.
         immediate_nbytes: Bytes of immediate data, 0 where the browser has none.
-        has_f16: Shaders may use float16 (the feature ``shader-f16``).
         is_fallback: The adapter is software: barriers cost 30 to 40 times what they cost elsewhere.
         has_f16: The device has the feature shader-f16, so that WGSL may ``enable f16``.
     """
@@ -29,7 +28,6 @@ class Limits:
     max_shared_nbytes: int = 16384
     max_groups: int = 65535
     immediate_nbytes: int = 0
-    has_f16: bool = False
     is_fallback: bool = False
     has_f16: bool = False
 

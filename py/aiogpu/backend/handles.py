@@ -11,7 +11,7 @@ from aiogpu import dtypes, evaluate
 from aiogpu.backend import layouts
 from aiogpu.errors import HandleError, ShapeError, UsageError
 from aiogpu.graph import build, table
-from aiogpu.graph.node import Node
+from aiogpu.graph.node import SHOWN, Node
 from aiogpu.shapes import View, contiguous_strides
 
 if TYPE_CHECKING:
@@ -94,8 +94,10 @@ class Handles:
 
 
 def _hold(node: Node) -> None:
-    """A handle names ``node`` from now on."""
+    """A handle names ``node`` from now on; `synchronize` computes or uploads it."""
     node.hold()
+    if not node.is_done:
+        SHOWN[node] = None
     evaluate.DEFAULT.relieve(node)
 
 

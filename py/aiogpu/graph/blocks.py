@@ -37,6 +37,7 @@ def search(name: str, node: Node, axis: int | None, *, keepdims: bool) -> Node:
         UsageError: There is no element to choose from.
     """
     axes = shapes.axis_indices(axis, len(node.shape), name)
+    build.check_kind(table.TABLE[name], node.dtype)
     shape, count = build.reduced_shape(node.shape, axes, keepdims=keepdims)
     if count == 0:
         raise UsageError(f"{name}: shape {node.shape}: no elements to choose from")

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from aiogpu.dtypes import DType, Scalar
     from aiogpu.graph.table import Op
 
-Operand = Node | bool | int | float
+Operand = Node | bool | int | float | complex
 
 
 def constant(value: Scalar, dtype: DType, shape: Shape = ()) -> Node:
     """A number in every element; takes no memory until it is read."""
     if isinstance(value, int) and not isinstance(value, bool) and dtype.kind in {"int", "uint"}:
         dtypes.check_range(value, dtype, "full")
+    if dtype.kind == "float" and not isinstance(value, complex):
+        value = dtypes.rounded(value, dtype)
     return Node(table.CONSTANT, (), shape, dtype, {"value": value})
 
 
@@ -114,12 +116,20 @@ def _dtypes(op: Op, operands: Sequence[Operand]) -> tuple[list[DType], DType]:
     meeting = promotion(numbers, op.name)
     if op.rule == "where":
         return [dtypes.bool_, meeting, meeting], meeting
-    if meeting.kind[0] not in op.kinds:
-        allowed = ", ".join(d.name for d in dtypes.ALL if d.kind[0] in op.kinds)
-        raise DTypeError(f"{op.name}: {meeting.name}: takes {allowed}; cast with astype")
-    if op.rule == "float" and meeting.kind != "float":
+    check_kind(op, meeting)
+    if op.rule == "float" and meeting.kind not in {"float", "complex"}:
         meeting = dtypes.FLOAT
-    return [meeting] * len(operands), dtypes.bool_ if op.rule == "bool" else meeting
+    result = dtypes.bool_ if op.rule == "bool" else meeting
+    if op.rule == "component" and meeting.kind == "complex":
+        result = dtypes.FLOAT
+    return [meeting] * len(operands), result
+
+
+def check_kind(op: Op, dtype: DType) -> None:
+    """Raise DTypeError for a dtype that an operation does not take."""
+    if dtype.kind[0] not in op.kinds:
+        allowed = ", ".join(d.name for d in dtypes.ALL if d.kind[0] in op.kinds)
+        raise DTypeError(f"{op.name}: {dtype.name}: takes {allowed}; cast with astype")
 
 
 def promotion(operands: Sequence[Operand], operation: str) -> DType:
@@ -147,12 +157,15 @@ def cast(node: Node, dtype: DType) -> Node:
     """``node`` in another dtype; itself where it has that dtype."""
     if node.dtype is dtype:
         return node
+    dtypes.check_cast(node.dtype, dtype, "astype")
     if node.op is table.CONSTANT and node.attrs is not None and not node.is_done:
         value = node.attrs["value"]
         if dtype.kind == "bool":
             return constant(bool(value), dtype, node.shape)
         if dtype.kind == "float":
             return constant(float(value), dtype, node.shape)
+        if dtype.kind == "complex":
+            return constant(complex(value), dtype, node.shape)
         if isinstance(value, int):
             low, high = dtype.range
             if low <= value <= high:
@@ -209,10 +222,11 @@ def copy(node: Node) -> Node:
     return Node(table.COPY, (node,), node.shape, node.dtype)
 
 
-_ACCUMULATES = {
-    "bool": dtypes.int32,
-    "uint8": dtypes.uint32,
-}  # in what sums and products of small dtypes are made
+def _accumulates(dtype: DType) -> DType:
+    """In what sums and products of ``dtype`` are made, and what they give."""
+    if dtype.kind == "uint":
+        return dtypes.uint32
+    return dtypes.INT if dtype.kind in {"bool", "int"} else dtype
 
 
 def reduction(name: str, node: Node, axis: int | Sequence[int] | None, *, keepdims: bool) -> Node:
@@ -223,10 +237,11 @@ def reduction(name: str, node: Node, axis: int | Sequence[int] | None, *, keepdi
         UsageError: A max or min of no elements.
     """
     axes = shapes.axis_indices(axis, len(node.shape), name)
+    check_kind(table.TABLE[name], node.dtype)
     if name in {"sum", "prod"}:
-        dtype = _ACCUMULATES.get(node.dtype.name, node.dtype)
+        dtype = _accumulates(node.dtype)
     elif name == "mean":
-        dtype = dtypes.FLOAT
+        dtype = node.dtype if node.dtype.kind in {"float", "complex"} else dtypes.FLOAT
     elif name in {"any", "all"}:
         dtype = dtypes.bool_
     else:
@@ -253,7 +268,7 @@ def reduce(name: str, node: Node, axes: tuple[int, ...], *, keepdims: bool) -> N
     if count == 0:
         if name in {"max", "min"}:
             raise UsageError(f"{name}: shape {node.shape}, axes {axes}: no elements to choose from")
-        empty: Scalar = {"sum": 0, "prod": 1, "any": False, "all": True, "mean": float("nan")}[name]
+        empty: float = {"sum": 0, "prod": 1, "any": False, "all": True, "mean": float("nan")}[name]
         return constant(float(empty) if dtype.kind == "float" else empty, dtype, shape)
     attrs: dict[str, Any] = {"axes": axes, "count": count}
     return Node(table.TABLE[name], (node,), shape, dtype, attrs)
@@ -270,8 +285,7 @@ def matmul(first: Node, second: Node) -> Node:
         if not operand.shape:
             raise ShapeError("matmul: a 0-d array: needs at least one axis; multiply with *")
     dtype = promotion((first, second), "matmul")
-    if dtype.kind[0] not in table.MATMUL.kinds:
-        raise DTypeError(f"matmul: {dtype.name}: takes numbers; cast with astype")
+    check_kind(table.MATMUL, dtype)
     left = reshape(first, (1, *first.shape)) if len(first.shape) == 1 else first
     right = reshape(second, (*second.shape, 1)) if len(second.shape) == 1 else second
     (m, k), (k2, n) = left.shape[-2:], right.shape[-2:]

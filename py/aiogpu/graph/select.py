@@ -141,7 +141,7 @@ def assign(node: Node, key: object, value: Operand) -> Node:
     return Node(table.STORE, (base, whole), node.shape, node.dtype, attrs)
 
 
-def _number(value: float) -> Node:
+def _number(value: complex) -> Node:
     return build.constant(value, dtypes.scalar_dtype(value))
 
 

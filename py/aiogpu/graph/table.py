@@ -94,7 +94,7 @@ VIEW: Final = _row("view", "view", 1)
 CAST: Final = _row("astype", "elementwise", 1, "cast")
 COPY: Final = _row("copy", "elementwise", 1, "same", wgsl={"*": "{0}"})
 STORE: Final = _row("store", "store", 2)
-MATMUL: Final = _row("matmul", "matmul", 2, "same", "uif")
+MATMUL: Final = _row("matmul", "matmul", 2, "same", "uifc")
 USER: Final = _row("wgsl", "user")
 PICK: Final = _row("pick", "pick", 1)  # one of the outputs of a user's kernel
 
@@ -160,7 +160,9 @@ _binary(
 _binary("atan2", "float", "uif", f32="ag_atan2({0}, {1})")
 _binary("hypot", "float", "uif", f32="ag_hypot({0}, {1})")
 _binary("copysign", "float", "f", f32="ag_copysign({0}, {1})")
-_binary("nextafter", "float", "f", f32="ag_nextafter({0}, {1})")
+_binary(
+    "nextafter", "float", "f", f32="ag_nextafter({0}, {1})", float16="ag_nextafter_f16({0}, {1})"
+)
 _binary("logaddexp", "float", "uif", f32="ag_logaddexp({0}, {1})")
 _unary("negative", "same", "uifc", u32="(0u - {0})", rest="(-{0})")
 _unary("positive", "same", "uifc", rest="{0}")
@@ -229,15 +231,15 @@ _unary("erf", "float", "uif", f32="ag_erf({0})")
 _row("where", "elementwise", 3, "where", "buifc", {"*": "select({2}, {1}, {0})"})
 
 # Reductions: see kernels/reduce.py for what each does.
-_row("sum", "reduce", 1, kinds="buif")
-_row("mean", "reduce", 1, kinds="buif")
+_row("sum", "reduce", 1, kinds="buifc")
+_row("mean", "reduce", 1, kinds="buifc")
 _row("max", "reduce", 1, kinds="buif")
 _row("min", "reduce", 1, kinds="buif")
-_row("prod", "reduce", 1, kinds="buif")
-_row("any", "reduce", 1, kinds="buif")
-_row("all", "reduce", 1, kinds="buif")
-_row("argmax", "search", 1)
-_row("argmin", "search", 1)
+_row("prod", "reduce", 1, kinds="buifc")
+_row("any", "reduce", 1, kinds="buifc")
+_row("all", "reduce", 1, kinds="buifc")
+_row("argmax", "search", 1, kinds="buif")
+_row("argmin", "search", 1, kinds="buif")
 
 # Along an axis.
 _row("softmax", "row", 1, kinds="f")

@@ -142,9 +142,9 @@ class Function:
                 params.add(f"n{tag}{place}_{axis}", size)
         for at, access in enumerate(self.lay.places, 1):
             _add_access(params, access, f"{tag}p{at}")
-        for at, (instr, access) in enumerate(zip(self.code.instrs, self.lay.loads, strict=True)):
-            if access is not None:
-                _add_access(params, access, f"{tag}{at}")
+        for at, (instr, load) in enumerate(zip(self.code.instrs, self.lay.loads, strict=True)):
+            if load is not None:
+                _add_access(params, load, f"{tag}{at}")
             elif isinstance(instr, Const):
                 params.number(f"k{tag}{at}", instr)
             elif isinstance(instr, Iota):
@@ -221,15 +221,17 @@ class Function:
             case Const(_, dtype):
                 return _parameter(f"p.k{self.tag}{at}", dtype)
             case Iota(_, _, dtype, place):
-                number = types.cast(f"i{place}" if place else "i", dtypes.uint32, dtype)
+                wide = dtypes.FLOAT if dtype.kind == "float" else dtype
+                number = types.cast(f"i{place}" if place else "i", dtypes.uint32, wide)
                 return types.narrow(f"(p.a{self.tag}{at} + {number} * p.b{self.tag}{at})", dtype)
             case Cast(arg, dtype):
                 return types.cast(f"v{arg}", code.instrs[arg].dtype, dtype)
             case Result():
                 return "value"
             case Apply(op, args, dtype):
-                compute = code.instrs[args[-1]].dtype.compute
-                template = op.wgsl.get(compute) or op.wgsl["*"]
+                given = code.instrs[args[-1]].dtype
+                compute = given.compute
+                template = op.wgsl.get(given.name) or op.wgsl.get(compute) or op.wgsl["*"]
                 if op.name == "subtract" and args[0] == args[1] and compute == "f32":
                     template = "ag_sub_f32({0}, {1})"  # x - x is NaN for infinities
                 value = template.format(*(f"v{a}" for a in args))

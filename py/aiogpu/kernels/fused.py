@@ -180,7 +180,7 @@ class Fused:
         """Statements that finish element ``index`` and store it, its neighbours untouched."""
         place = index if self._target is None else f"target_({index})"
         done = self.finish(index, value)
-        if not types.is_word(self.dtype, self._has_f16) and self.is_scattered:
+        if self.out_kind == types.ATOMIC:
             return [
                 "{",
                 f"  let at_ = {place};",

@@ -37,6 +37,11 @@ def stored_scattered(dtype: DType, has_f16: bool = False) -> str:
     return ATOMIC if dtype.is_packed and kind == "u32" else kind
 
 
+def lanes(dtype: DType, has_f16: bool) -> int:
+    """How many elements of a buffer of `storage` share what one invocation must write."""
+    return dtype.lanes if storage(dtype, has_f16) == "u32" and dtype.is_packed else 1
+
+
 def load(buffer: str, index: str, dtype: DType, stored: str | None = None) -> str:
     """The value, in the compute type, of element ``index``, a u32 expression."""
     stored = stored or storage(dtype)

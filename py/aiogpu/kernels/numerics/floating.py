@@ -61,6 +61,17 @@ fn ag_nextafter(x: f32, y: f32) -> f32 {
   return bitcast<f32>(select(bits, by | 0x00400000u, ay > 0x7f800000u));
 }
 
+// Among the float16 numbers: x and y are of them.
+fn ag_nextafter_f16(x: f32, y: f32) -> f32 {
+  let half = ag_f32_to_f16(x);
+  let outward = (ag_order(x) < ag_order(y)) == (half < 0x8000u);
+  var bits = select(half - 1u, half + 1u, outward);
+  bits = select(bits, ((bitcast<u32>(y) >> 16u) & 0x8000u) | 1u, x == 0.0);
+  let next = ag_f16_to_f32(bits);
+  let same = bitcast<u32>(x) == bitcast<u32>(y) || (x == 0.0 && y == 0.0);
+  return select(select(select(next, y, same), x, ag_isnan(x)), y, ag_isnan(y));
+}
+
 fn ag_max_f32(a: f32, b: f32) -> f32 {
   let larger = select(b, a, ag_order(a) > ag_order(b));
   return select(select(larger, b, ag_isnan(b)), a, ag_isnan(a));
