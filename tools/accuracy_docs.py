@@ -55,8 +55,9 @@ quotient is 2^23 or more. Sums and means of float32 carry their rounding errors 
 A figure under an adapter is the worst of at least {points} results there: `make accuracy` measures
 it, and in browsers `bench/accuracy.html`. The arguments are uniform in the domain and in the
 exponent; crowded about the ends, the powers of two and the multiples of ln 2 / 2 and of pi / 4; the
-floats closest to multiples of pi / 2; and special values, in the domain or not. NumPy in float64
-says what is right. `bench/results/accuracy.json` has the worst arguments.
+floats closest to multiples of pi / 2; the worst of whole binades, every float of which was tried;
+and special values, in the domain or not. NumPy in float64 says what is right.
+`bench/results/accuracy.json` has the worst arguments.
 
 """
 

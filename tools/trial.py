@@ -28,6 +28,17 @@ SPECIALS: Floats = np.array(
     ],
     np.float32,
 )
+# The worst that were found by trying every float of the worst binades: of gelu, erfc, atan, log2,
+# tan, asin, acosh, sinh, cosh, rsqrt, silu, softplus, log10, log1p and expm1.
+HARD: Floats = np.array(
+    [
+        *[1.83628547, 1.86079729, 1.85287488, 1.31859195, 1.32366097, 1.31774306, 1.09308994],
+        *[1.12042272, 1.39790452, 1.40438688, 2.38174796, 5.67065552e15, 0.500245988, 1.00772917],
+        *[1.42102897, 1.41824055, 4.53182173, 7.30794191, 0.251546472, 5.17610312, 0.57199055],
+        *[0.734882653, 1.32637596, 0.442780286, 0.384717345],
+    ],
+    np.float32,
+)
 
 _SIGNATURE = re.compile(r"fn \w+\((?P<parameters>[^)]*)\) -> (?P<result>\w+) \{")
 _DTYPES = {"f32": np.float32, "i32": np.int32, "u32": np.uint32, "bool": np.uint32}
@@ -74,8 +85,8 @@ def arguments(name: str, points: int = POINTS) -> tuple[Floats, ...]:
 
     Args:
         name: A function of the table of accuracy.
-        points: How many spread over its domain, half of them by binades; about 30000 more lie next
-            to the ends, to powers of two, to where ranges are reduced, and are special values.
+        points: How many are spread over its domain, half of them by binades; up to 60000 more lie
+            next to the ends, to powers of two and to where ranges are reduced, or are special.
 
     Returns:
         An array for each argument.
@@ -125,13 +136,13 @@ def _exponents(rng: np.random.Generator, x: Floats) -> tuple[Floats, Floats]:
 def _knees(least: float, greatest: float) -> Floats:
     """Floats of the range, and their neighbours, where some function changes its way.
 
-    The ends; powers of two, 0 among them; multiples of ln 2 / 2 and of pi / 4; and from each binade
-    what lies next to a multiple of pi / 2, where the reduction cancels most.
+    The ends; powers of two; what is known to be hard; multiples of ln 2 / 2 and of pi / 4; and from
+    each binade what lies next to a multiple of pi / 2, where the reduction cancels most.
     """
     twos = np.exp2(np.arange(-149.0, 128))
-    sizes = np.concatenate(
-        [twos, np.arange(260) * (math.log(2) / 2), np.arange(1100) * (math.pi / 4), _quadrants()]
-    ).astype(np.float32)
+    halves = np.arange(260) * (math.log(2) / 2)
+    eighths = np.arange(1100) * (math.pi / 4)
+    sizes = np.concatenate([twos, HARD, halves, eighths, _quadrants()]).astype(np.float32)
     centres = np.concatenate([sizes, -sizes, np.array([least, greatest], np.float32)])
     order = (_order(centres)[:, None] + np.arange(-4, 5)).ravel()
     low, high = _order(np.array([least, greatest], np.float32))

@@ -14,7 +14,7 @@ async def facts() -> dict[str, object]:
     adapter = report["adapter"]
     shown = [adapter[key] for key in ("vendor", "architecture", "description") if adapter[key]]
     return {
-        "adapter": ", ".join(shown),
+        "adapter": ", ".join(shown) or adapter["kind"],  # Firefox says nothing
         "through": report["environment"]["user_agent"],
         "points": trial.MEASURED,
     }
