@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict
 
-from aiogpu.kernels.numerics import ACCURACY
+from aiogpu.kernels.numerics import ACCURACY, COMPLEX_ACCURACY
 from ulp import Worst, too_far
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,6 +61,20 @@ and special values, in the domain or not. NumPy in float64 says what is right.
 
 """
 
+COMPLEX = """
+## complex64
+
+An error of a complex result is its distance from the right one, over the right one's modulus, in
+units of 2^-24, each from half a ulp to a whole one. A part that is far smaller than the other is as
+exact as the whole. The magnitude is that of the parts of the arguments, for `pow` that of w log z.
+Infinities, NaN and the sides of branch cuts are those of the Array API standard, which are C99's;
+products are by the textbook, quotients know one infinity, as in C99
+(`tests/wgsl/test_numerics_complex.py`, on SwiftShader).
+
+| function | magnitude up to | most units |
+| --- | --- | --- |
+"""
+
 
 def number(value: float) -> str:
     """A bound as it is read: the ends of float32 by their meaning."""
@@ -93,7 +107,13 @@ def page(measured: Mapping[str, Measurement]) -> str:
         cells = [f"`{shown(name)}`", f"{number(low)} to {number(high)}", f"{ulp:g}", *found]
         lines.append("| " + " | ".join(cells) + " |")
     notes = [f"- {title}: {facts(measured[key])}" for key, title in columns.items()]
-    return INTRODUCTION.format(points=points) + "\n".join([*lines, "", *notes]) + "\n"
+    text = INTRODUCTION.format(points=points) + "\n".join([*lines, "", *notes]) + "\n"
+    named = {"ag_cdiv": "divide", "ag_cmul": "multiply"}
+    rows = (
+        f"| `{named.get(name, name.removeprefix('ag_c'))}` | {number(most)} | {units:g} |\n"
+        for name, (most, units) in COMPLEX_ACCURACY.items()
+    )
+    return text + COMPLEX + "".join(rows)
 
 
 def facts(figures: Measurement) -> str:

@@ -71,6 +71,9 @@ REFERENCE = {
     "ag_catanh": np.arctanh,
 }
 BINARY = {"ag_cmul", "ag_cdiv", "ag_cpow"}
+OVERFLOWING = {
+    "ag_cdiv", "ag_cpow", "ag_cexp", "ag_cexpm1", "ag_csin", "ag_ccos", "ag_csinh", "ag_ccosh",
+}  # fmt: skip
 # Poles, zeros, ends of cuts, and where the parts of a result cancel.
 POLES = np.array([1, -1, 1j, -1j, 2, -2, 0.5, *np.pi * np.array([0.5, 1, 0.5j, 2j, 100j])])
 
@@ -167,12 +170,13 @@ def test_is_as_exact_as_the_table_says(results, name):
     assert error[place] <= COMPLEX_ACCURACY[name][1], shown
 
 
-@pytest.mark.parametrize("name", COMPLEX_ACCURACY)
+@pytest.mark.parametrize("name", sorted(OVERFLOWING))
 def test_what_overflows_is_not_finite(results, name):
     arguments, got = results[name]
-    want = right(name, arguments)
+    beyond = overflows(right(name, arguments))
     near = np.maximum(np.abs(got.real), np.abs(got.imag)) > HUGE * (1 - 32 * UNIT)
-    assert (near | ~np.isfinite(got))[overflows(want)].all()
+    assert beyond.sum() > 100
+    assert (near | ~np.isfinite(got))[beyond].all()
 
 
 def grid(edges: np.ndarray = EDGES) -> np.ndarray:

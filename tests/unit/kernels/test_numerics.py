@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from aiogpu.kernels.numerics import ACCURACY, FUNCTIONS, sources
+from aiogpu.kernels.numerics import ACCURACY, COMPLEX_ACCURACY, FUNCTIONS, sources
 from aiogpu.kernels.numerics.function import parse
 
 HEAD = re.compile(r"^fn (\w+)\(", re.MULTILINE)
@@ -61,6 +61,8 @@ def test_the_table_of_accuracy_names_functions_and_ranges():
     for least, greatest, units in ACCURACY.values():
         assert least < greatest
         assert 1 <= units <= 4
+    assert COMPLEX_ACCURACY.keys() <= FUNCTIONS.keys()
+    assert all(2 <= units <= 8 for _, units in COMPLEX_ACCURACY.values())
 
 
 def test_no_function_relies_on_what_compilers_fold():

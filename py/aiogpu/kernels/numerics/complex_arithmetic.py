@@ -68,8 +68,9 @@ fn ag_cmul(a: vec2f, b: vec2f) -> vec2f {
   return vec2f(ag_sub_f32(a.x * b.x, a.y * b.y), ag_add_f32(a.x * b.y, a.y * b.x));
 }
 
+// Mesa makes x (y + y) of xy + yx and of xy + xy, which overflows too early: doubled by its bits.
 fn ag_csquare(z: vec2f) -> vec2f {
-  return ag_cmul(z, z);
+  return vec2f(ag_sub_f32(z.x * z.x, z.y * z.y), ag_ldexp(z.x * z.y, 1));
 }
 
 // Infinity times x: NaN for 0.

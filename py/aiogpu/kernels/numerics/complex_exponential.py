@@ -245,7 +245,7 @@ fn ag_cpow_general(z: vec2f, w: vec2f) -> vec2f {
 fn ag_cpow(z: vec2f, w: vec2f) -> vec2f {
   let small = ag_cisfinite(w) && w.y == 0.0 && w.x >= 0.0 && w.x <= 4.0;
   if (small && w.x == floor(w.x)) {
-    let square = ag_cmul(z, z);
+    let square = ag_csquare(z);
     let low = select(vec2f(1.0, 0.0), z, w.x == 1.0);
     let high = ag_cmul(square, select(z, square, w.x == 4.0));
     return select(select(low, square, w.x == 2.0), high, w.x >= 3.0);
