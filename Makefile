@@ -117,8 +117,8 @@ serve: $(PYODIDE) $(WHEEL) $(BUNDLE) ## Serve the pages, to be seen in your own 
 accuracy: $(VENV) $(NODE_MODULES) $(BROWSER) $(SECOND_BROWSER) ## Measure the elementary functions again; docs/accuracy.md
 	PYTHONPATH=py $(BIN)/python tools/accuracy.py
 
-bench: setup $(WHEEL) $(BUNDLE) ## The main job five times, medians; build/demo/bench.json
-	$(BIN)/python tools/demo.py --runs 5 --json build/demo/bench.json
+bench: setup $(WHEEL) $(BUNDLE) ## Measure what the graph costs; build/bench.json
+	$(BIN)/python tools/bench.py
 
 # --- What is published
 

@@ -2,28 +2,17 @@
  * Measures the error of every elementary function on this adapter, fills the table, and posts the
  * report to /result: what `tools/accuracy.py --add` takes.
  *
- * `?points=N` tries fewer arguments; `?pyodide=URL` takes Pyodide from elsewhere than `make setup`'s.
+ * `?points=N` tries fewer arguments.
  */
 /* global document, location */
+import { element, indexURL, post, say } from "../../tests/conformance/report.js";
 import { connect } from "../../web/index.js";
-
-const query = new URLSearchParams(location.search);
-const indexURL = new URL(query.get("pyodide") ?? "/build/pyodide/", location.href).href;
 
 const MODULES = {
   trial: new URL("../../tools/trial.py", import.meta.url).href,
   ulp: new URL("../../tools/ulp.py", import.meta.url).href,
   measure: new URL("./measure.py", import.meta.url).href,
 };
-
-/** @param {string} id */
-const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-
-/** @param {string} state @param {string} text */
-function say(state, text) {
-  element("state").dataset.state = state;
-  element("state").textContent = text;
-}
 
 /** @param {string} name @param {number} bound @param {{ ulp: number, at: string }} worst */
 function addRow(name, bound, { ulp, at }) {
@@ -38,15 +27,6 @@ function addRow(name, bound, { ulp, at }) {
   return passed;
 }
 
-/** @param {object} report */
-async function post(report) {
-  try {
-    await fetch("/result", { method: "POST", body: JSON.stringify(report) });
-  } catch {
-    // A plain static server takes no reports; the table is there all the same.
-  }
-}
-
 async function measureAll() {
   const gpu = await connect({
     indexURL,
@@ -55,7 +35,7 @@ async function measureAll() {
     onProgress: ({ stage }) => say("running", `starting: ${stage} …`),
   });
   const facts = await gpu.call("measure:facts");
-  const points = Number(query.get("points") ?? facts.points);
+  const points = Number(new URLSearchParams(location.search).get("points") ?? facts.points);
   const start = performance.now();
   element("adapter").textContent = facts.adapter;
   element("browser").textContent = facts.through;

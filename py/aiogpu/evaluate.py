@@ -18,7 +18,7 @@ from aiogpu.errors import AioGpuError, DeviceLostError, UsageError
 from aiogpu.graph import table
 from aiogpu.graph.node import SHOWN
 from aiogpu.limits import Limits
-from aiogpu.plan import Planner
+from aiogpu.plan import Planner, output_nbytes, peak_nbytes
 from aiogpu.program import FAULTS
 from aiogpu.runtime.pool import Buffer
 from aiogpu.runtime.transfer import SLICE_S, HostData, HostTarget, JsTarget
@@ -80,6 +80,7 @@ class Evaluator:
         Raises:
             DeviceError: No device could be opened.
             DeviceLostError: It was lost meanwhile.
+            OutOfMemoryError: The memory limit does not allow it: nothing ran, and nothing failed.
         """
         wanted = list(nodes)
         with _pinned(wanted):
@@ -105,6 +106,8 @@ class Evaluator:
                 await runtime.recorder.turn()
                 turn = time.perf_counter()
         task = None  # nobody but the queue may hold what is computed
+        if runtime.pool.limit is not None:
+            runtime.pool.reserve(peak_nbytes(planned, nodes, runtime.pool.capacity), "evaluate")
         await runtime.pipelines.prepare(
             [launch for each in planned for launch in each.program.launches]
         )
@@ -173,8 +176,7 @@ class Evaluator:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _outputs(self, runtime: Runtime, node: Node) -> list[Buffer]:
-        sizes = [node.nbytes] if node.attrs is None else node.attrs.get("outputs", [node.nbytes])
-        return [runtime.pool.allocate(nbytes, node.op.name) for nbytes in sizes]
+        return [runtime.pool.allocate(nbytes, node.op.name) for nbytes in output_nbytes(node)]
 
     async def _successor(self, runtime: Runtime, base: Node, *, paced: bool) -> Buffer:
         """A buffer with the bytes of ``base``, to be changed: its own if nobody else can see it."""

@@ -8,7 +8,9 @@ put in.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aiogpu import dtypes
@@ -17,11 +19,12 @@ from aiogpu.graph import table
 from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
 from aiogpu.program import Program
+from aiogpu.runtime.transfer import HostData
 from aiogpu.schedule.fuse import portions, steps
 from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aiogpu.graph.node import Node
     from aiogpu.limits import Limits
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from aiogpu.schedule.step import Step
 
 MAX_PLANS: Final = 512
+_serial = attrgetter("serial")
 
 
 @dataclass(slots=True)
@@ -75,77 +79,148 @@ class Planner:
         A node that no kernel can compute within the limits fails here.
         """
         for portion in portions(roots):
-            key = (limits, fuse, *describe(portion))
+            described, nodes = describe(portion)
+            key = (limits, fuse, *described)
             kept = self._plans.get(key)
-            if kept is None:
-                yield from self._make(portion, key, limits, fuse=fuse)
-            else:
-                nodes = portion.nodes
+            if kept is not None:
                 for each in kept:
                     yield _task(each, nodes)
+                continue
+            yield from self._make(portion, nodes, key, fuse=fuse)
 
     def _make(
-        self, portion: Portion, key: tuple[object, ...], limits: Limits, *, fuse: bool
+        self, portion: Portion, nodes: Sequence[Node], key: tuple[Any, ...], *, fuse: bool
     ) -> Iterator[Task]:
-        numbers = {node: number for number, node in enumerate(portion.nodes)}
+        limits: Limits = key[0]
+        numbers = {node: number for number, node in enumerate(nodes)}
         kept: list[_Kept] = []
         is_whole = True
-        for step in steps(portion, limits, fuse=fuse):
+        for step in steps(portion, numbers, limits, fuse=fuse):
             try:
                 program = render(step, limits, self._texts)
             except AioGpuError as error:
                 step.node.fail(error)
                 is_whole = False
                 continue
+            task = Task(step.node, step.inputs, step.base, program, _is_alias(step))
             kept.append(
                 _Kept(
-                    numbers[step.node],
-                    tuple([numbers[node] for node in step.inputs]),
-                    None if step.base is None else numbers[step.base],
+                    numbers[task.node],
+                    tuple([numbers[node] for node in task.inputs]),
+                    None if task.base is None else numbers[task.base],
                     program,
                     any(launch.numbers for launch in program.launches),
-                    _is_alias(step),
+                    task.is_alias,
                 )
             )
-            yield Task(step.node, step.inputs, step.base, program, _is_alias(step))
+            yield task
         if is_whole:
             if len(self._plans) >= MAX_PLANS:
                 self._plans.clear()
             self._plans[key] = kept
 
 
-def describe(portion: Portion) -> list[object]:
-    """All of a portion that its plan depends on, but for the values of numbers."""
+def peak_nbytes(
+    tasks: Iterable[Task], wanted: Iterable[Node], capacity: Callable[[int], int]
+) -> int:
+    """How many bytes more than now some tasks need at once, when run one after another.
+
+    Args:
+        tasks: In the order in which they run.
+        wanted: Nodes whose values stay, besides those that arrays show.
+        capacity: The memory that a value of so many bytes takes.
+    """
+    todo = list(tasks)
+    readers = Counter(
+        node for task in todo for node in {*task.inputs, task.base} if node is not None
+    )
+    stays = set(wanted)
+    held: dict[Node, int] = {}  # what the plan made, and when nobody reads it any more, gives back
+    now = most = 0
+    for task in todo:
+        reads = {node for node in (*task.inputs, task.base) if node is not None}
+        for node in reads:
+            if isinstance(node.value, HostData) and node not in held:  # uploaded at its first use
+                held[node] = capacity(node.nbytes)
+                stays.add(node)
+                now += held[node]
+        if not task.is_alias:
+            base = task.base
+            if base is not None and base in held and readers[base] == 1 and base not in stays:
+                held[task.node] = held.pop(base)  # in its memory
+            else:
+                held[task.node] = sum(capacity(nbytes) for nbytes in output_nbytes(task.node))
+                now += held[task.node]
+        scratch = sum(capacity(nbytes) for nbytes in task.program.temporaries)
+        most = max(most, now + scratch)
+        for node in reads:
+            readers[node] -= 1
+            if not readers[node] and node in held and not node.holders and node not in stays:
+                now -= held.pop(node)
+    return most
+
+
+def output_nbytes(node: Node) -> Sequence[int]:
+    """The sizes of the buffers that a node's program writes."""
+    attrs = node.attrs
+    sizes: Sequence[int] = attrs.get("outputs", (node.nbytes,)) if attrs else (node.nbytes,)
+    return sizes
+
+
+def describe(portion: Portion) -> tuple[list[object], list[Node]]:
+    """All of a portion that its plan depends on, but for the values of numbers.
+
+    Returns:
+        The description, in which nodes are named by numbers; and the nodes by their numbers. What
+        stands on nothing has its number from its first reader, so that it does not matter when it
+        was made.
+    """
     at: dict[Node, int] = {}
-    key: list[object] = []
+    key: list[object] = [portion.noutside]
     add = key.append
-    outside = portion.noutside
+    outside = portion.nodes[: portion.noutside]
+    apart = {node for node in outside if node.op is not table.VIEW} if outside else ()
     for node in portion.nodes:
-        number = at[node] = len(at)
+        inputs = node.inputs
+        if not inputs or node in apart:
+            continue
+        op = node.op
+        add(op)
+        for operand in inputs:
+            number = at.get(operand)
+            if number is None:
+                number = at[operand] = len(at)
+                _describe_ground(operand, add)
+            add(number)
         add(node.shape)
         add(node.dtype)
-        op = node.op
-        if node.value is not None or node.error is not None:
-            add(None)
-        elif op is table.CONSTANT:
-            add(op)
-        elif op is table.IOTA:
-            attrs: Any = node.attrs
-            add(op)
-            add(dtypes.words(attrs["start"], node.dtype))
-            add(dtypes.words(attrs["step"], node.dtype))
-        elif number < outside and op is not table.VIEW:
-            add(None)
-        else:
-            add(op)
-            for operand in node.inputs:
-                add(at[operand])
-            add(2 * (node.holders > 0) + (node.consumers == 1))
-            if node.attrs is not None:
-                add(_frozen(node.attrs))
-    add(tuple(sorted([at[node] for node in portion.asked])))
-    add(outside)
-    return key
+        add(2 * (node.holders > 0) + (node.consumers == 1))
+        if node.attrs is not None:
+            add(_frozen(node.attrs))
+        at[node] = len(at)
+    for node in sorted(portion.asked, key=_serial):
+        number = at.get(node)
+        if number is None:
+            number = at[node] = len(at)
+            _describe_ground(node, add)
+        add(number)
+    return key, list(at)
+
+
+def _describe_ground(node: Node, add: Callable[[object], None]) -> None:
+    """A node as one that stands on nothing: a value, or what is computed elsewhere, or a number."""
+    add(node.shape)
+    add(node.dtype)
+    if node.is_done or node.inputs:
+        add(None)
+        return
+    add(node.op)
+    attrs: Any = node.attrs
+    if node.op is table.IOTA:
+        add(dtypes.words(attrs["start"], node.dtype))
+        add(dtypes.words(attrs["step"], node.dtype))
+    elif node.op is not table.CONSTANT and attrs is not None:
+        add(_frozen(attrs))
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - plain data

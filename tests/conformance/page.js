@@ -1,22 +1,9 @@
 /**
  * Runs tests/conformance/cases.py in a worker, fills the table, and posts the report to /result.
- *
- * `?pyodide=URL` takes Pyodide from elsewhere; the folder of `make setup` is the default.
  */
-/* global document, location */
+/* global document */
 import { connect } from "../../web/index.js";
-
-const asked = new URLSearchParams(location.search).get("pyodide");
-const indexURL = new URL(asked ?? "/build/pyodide/", location.href).href;
-
-/** @param {string} id */
-const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-
-/** @param {string} state @param {string} text */
-function say(state, text) {
-  element("state").dataset.state = state;
-  element("state").textContent = text;
-}
+import { element, indexURL, post, say } from "./report.js";
 
 /** @param {string} identifier @param {string} title */
 function addRow(identifier, title) {
@@ -50,15 +37,6 @@ function showFacts({ aiogpu, adapter, environment }) {
   element("adapter").textContent = `${vendor} ${architecture}: ${kind}`;
   element("browser").textContent = environment.user_agent;
   element("version").textContent = aiogpu;
-}
-
-/** @param {object} report */
-async function post(report) {
-  try {
-    await fetch("/result", { method: "POST", body: JSON.stringify(report) });
-  } catch {
-    // A plain static server takes no reports; the table is there all the same.
-  }
 }
 
 async function runAll() {

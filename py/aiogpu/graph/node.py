@@ -146,7 +146,7 @@ class Node:
     def release(self) -> None:
         """It does so no more."""
         self.holders -= 1
-        if not self.holders:
+        if not self.holders and SHOWN:
             SHOWN.pop(self, None)
 
     def resolve(self, value: object) -> None:
@@ -178,7 +178,7 @@ class Node:
         _free_orphans()
 
     def __del__(self) -> None:
-        if self.inputs:
+        if self.inputs and _orphans is not None:  # names are gone when the interpreter ends
             self._free_inputs()
 
 

@@ -129,6 +129,20 @@ class Pool:
         self._current[number] = weakref.ref(buffer)
         return buffer
 
+    def capacity(self, nbytes: int) -> int:
+        """The memory that ``nbytes`` take."""
+        most = min(self._limits.max_buffer_nbytes, self._limits.max_binding_nbytes) & ~3
+        return max(nbytes, min(_size_class(nbytes), most))
+
+    def reserve(self, nbytes: int, operation: str) -> None:
+        """Raise OutOfMemoryError unless the memory limit allows ``nbytes`` more than now."""
+        self.collect()
+        if self.limit is not None and self._in_use + nbytes > self.limit:
+            raise OutOfMemoryError(
+                f"{operation}: {nbytes} bytes at once: {self._in_use} of memory_limit "
+                f"{self.limit} in use"
+            )
+
     def check_size(self, nbytes: int, operation: str) -> int:
         """The most bytes that a buffer can have.
 

@@ -80,15 +80,17 @@ def _outside(nodes: Sequence[Node]) -> list[Node]:
     return outside
 
 
-def steps(portion: Portion, limits: Limits, *, fuse: bool = True) -> Iterator[Step]:
+def steps(
+    portion: Portion, numbers: Mapping[Node, int], limits: Limits, *, fuse: bool = True
+) -> Iterator[Step]:
     """The steps that compute what a portion is asked for, in an order in which they can run.
 
     Args:
         portion: The nodes.
+        numbers: What the steps call numbers of the user's expression.
         limits: What one launch may bind.
         fuse: False for one operation a launch.
     """
-    numbers = {node: number for number, node in enumerate(portion.nodes)}
     plan = Plan(portion.nodes, portion.asked, portion.noutside, limits, fuse=fuse)
     for group in plan.groups:
         yield _Writer(group, numbers).step()
@@ -97,7 +99,8 @@ def steps(portion: Portion, limits: Limits, *, fuse: bool = True) -> Iterator[St
 def schedule(roots: Iterable[Node], limits: Limits, *, fuse: bool = True) -> Iterator[Step]:
     """All steps that compute ``roots``."""
     for portion in portions(roots):
-        yield from steps(portion, limits, fuse=fuse)
+        numbers = {node: number for number, node in enumerate(portion.nodes)}
+        yield from steps(portion, numbers, limits, fuse=fuse)
 
 
 class _Writer:

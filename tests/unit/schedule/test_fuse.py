@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 from aiogpu import dtypes, shapes
@@ -155,7 +157,7 @@ def test_a_reduction_that_is_spread_over_a_larger_shape_stays_apart():
     x = leaf(3, 4)
     total = build.reduction("sum", x, 1, keepdims=True)
     made = steps(op("subtract", x, total))
-    assert [step.node for step in made][0] is total
+    assert made[0].node is total
     assert len(made) == 2
 
 
@@ -217,7 +219,7 @@ def test_a_long_sum_takes_over_memory_to_stay_within_the_storage_buffers(buffers
     assert all(len(step.inputs) + 1 <= buffers for step in made)
     # The first launch reads all but one binding; each that follows adds as many to its own output.
     assert len(made) == -(-count // (buffers - 1))
-    for before, step in zip(made, made[1:], strict=False):
+    for before, step in itertools.pairwise(made):
         assert step.base is before.node
         assert [i.slot for i in step.body.instrs if isinstance(i, Load)].count(OUT) == 1
     assert sum(len(step.inputs) for step in made) == count
