@@ -44,3 +44,68 @@ async def test_every_variant_gives_the_same(selenium_worker, is_fallback, immedi
             np.testing.assert_array_equal(await chain.numpy(), np.full(4, 600 * 599 / 2, "f4"))
     finally:
         runtime.limits = usual
+
+
+@pytest.mark.parametrize("is_fallback", [False, True])
+@run_in_pyodide
+async def test_every_way_of_folding_gives_the_same(selenium_worker, is_fallback):
+    from dataclasses import replace
+
+    import numpy as np
+
+    import aiogpu as gpu
+    from aiogpu import evaluate
+    from aiogpu.array import Array
+    from aiogpu.graph import blocks
+
+    await gpu.open_device()
+    runtime = evaluate.DEFAULT.runtime
+    usual = runtime.limits
+    rng = np.random.default_rng(3)
+    try:
+        runtime.limits = replace(usual, is_fallback=is_fallback)
+        for shape, axis in (
+            ((1,), 0), ((33,), 0), ((1000,), 0), ((40_000,), 0), ((3, 5000), 1), ((5000, 3), 0),
+            ((70, 300), 0), ((70, 300), 1), ((300, 33), 1), ((2, 600, 40), 1), ((65, 20_000), 1),
+        ):  # fmt: skip
+            a = rng.integers(-9, 10, shape).astype("i4")
+            x = gpu.asarray(a)
+            for got, want in (
+                (x.sum(axis=axis), a.sum(axis, dtype="i4")),
+                (x.max(axis=axis), a.max(axis)),
+                (x.min(axis=axis), a.min(axis)),
+                (gpu.all(x > -9, axis=axis), np.all(a > -9, axis)),
+                (gpu.any(x > 8, axis=axis), np.any(a > 8, axis)),
+                (x.astype("int8").max(axis=axis), a.astype("i1").max(axis)),
+                (Array(blocks.search("argmax", x._node, axis, keepdims=False)), a.argmax(axis)),
+                (Array(blocks.search("argmin", x._node, axis, keepdims=False)), a.argmin(axis)),
+            ):
+                np.testing.assert_array_equal(await got.numpy(), want, err_msg=f"{shape} {axis}")
+            b = rng.normal(size=shape).astype("f4")
+            y = gpu.asarray(b)
+            wide = b.astype("f8")
+            np.testing.assert_allclose(  # sums carry their errors along: one rounding is left
+                await y.sum(axis=axis).numpy(), wide.sum(axis), rtol=1e-6, atol=1e-6
+            )
+            z = b + 1j * b[::-1]
+            np.testing.assert_allclose(
+                await gpu.asarray(z).sum(axis=axis).numpy(), z.astype("c16").sum(axis),
+                rtol=1e-6, atol=2e-6,
+            )  # fmt: skip
+            np.testing.assert_allclose(
+                await (y.mean(axis=axis) * 2 + 1).numpy(), wide.mean(axis) * 2 + 1, atol=1e-6
+            )
+            power = np.exp(wide - wide.max(axis, keepdims=True))
+            soft = Array(blocks.along("softmax", y._node, axis))
+            np.testing.assert_allclose(  # exp and a quotient: a few units in the last place
+                await soft.numpy(), power / power.sum(axis, keepdims=True), rtol=3e-6
+            )
+            rows = Array(blocks.along("standardize", y._node, axis, epsilon=1e-5))
+            off = wide - wide.mean(axis, keepdims=True)
+            np.testing.assert_allclose(
+                await rows.numpy(),
+                off / np.sqrt((off**2).mean(axis, keepdims=True) + 1e-5),
+                atol=2e-5,
+            )
+    finally:
+        runtime.limits = usual

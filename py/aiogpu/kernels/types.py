@@ -178,18 +178,21 @@ def _to_f32(value: str, given: DType) -> str:
     return f"f32({value})" if given.is_packed else f"ag_{given.compute}_to_f32({value})"
 
 
-def two_sum(value: str) -> list[str]:
+def two_sum(value: str, tag: str = "") -> list[str]:
     """Statements that add ``value`` to ``acc`` and the rounding error to ``err``.
+
+    The names of all that they use end in ``tag``.
 
     TwoSum (Knuth, The Art of Computer Programming, volume 2, 4.2.2); every step passes through
     `ag_opaque`, or compilers that reassociate would find that the error is 0.
     """
+    acc, err, total, part, back = (f"{name}{tag}" for name in ("acc", "err", "sum", "part", "back"))
     return [
-        f"let total = ag_opaque(acc + {value}, p.zero);",
-        "let part = ag_opaque(total - acc, p.zero);",
-        "let back = ag_opaque(total - part, p.zero);",
-        f"err += (acc - back) + ({value} - part);",
-        "acc = total;",
+        f"let {total} = ag_opaque({acc} + {value}, p.zero);",
+        f"let {part} = ag_opaque({total} - {acc}, p.zero);",
+        f"let {back} = ag_opaque({total} - {part}, p.zero);",
+        f"{err} += ({acc} - {back}) + ({value} - {part});",
+        f"{acc} = {total};",
     ]
 
 
