@@ -26,7 +26,27 @@ Every class has a stable ``code``: it crosses the bridge and has its twin in ``w
 A message reads ``operation: what was given: what is wrong``.
 """
 
-from typing import ClassVar, Self
+from types import CodeType
+from typing import ClassVar, NamedTuple, Self
+
+
+class Origin(NamedTuple):
+    """The user's line that made a node: its code, and where in it."""
+
+    code: CodeType
+    instruction: int  # byte offset; the line is looked up only when somebody asks
+
+    @property
+    def line(self) -> int:
+        """The line's number in its file."""
+        line = self.code.co_firstlineno
+        for start, end, number in self.code.co_lines():
+            if start <= self.instruction < end and number is not None:
+                line = number
+        return line
+
+    def __str__(self) -> str:
+        return f"{self.code.co_filename}:{self.line}"
 
 
 class AioGpuError(Exception):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from aiogpu.device import Opener
     from aiogpu.graph.node import Node
     from aiogpu.plan import Task
+    from aiogpu.program import Launch
     from aiogpu.runtime.runtime import Runtime
     from aiogpu.runtime.transfer import Reading, Target
     from aiogpu.schedule.step import Step
@@ -136,59 +137,24 @@ class Evaluator:
         if node.is_done:  # another plan was here meanwhile
             return
         try:
-            for source in (*task.inputs, *([task.base] if task.base is not None else [])):
-                if source.error is not None:
-                    raise source.error
             runtime.check_alive()
-            node.resolve(await self._value(runtime, task, paced=paced))
+            slots = []
+            for source in task.inputs if task.base is None else (*task.inputs, task.base):
+                value = _on_device(runtime, source)
+                if value is None:
+                    value = await self._buffer(runtime, source, paced=paced)
+                slots.append(value)
+            value = _outputs(runtime, task, slots)
+            for launch, params in zip(task.program.launches, task.params, strict=True):
+                for _ in _record(runtime, launch, params, slots, node):
+                    if paced:
+                        await runtime.stream.breathe()
+            node.resolve(value)
         except AioGpuError as error:
             # An array of a device that was lost before says nothing about this one.
             if isinstance(error, DeviceLostError) and runtime.lost_reason is not None:
                 runtime.stream.is_lost = True
             node.fail(error)
-
-    async def _value(
-        self, runtime: Runtime, task: Task, *, paced: bool
-    ) -> Buffer | tuple[Buffer, ...]:
-        node = task.node
-        program = task.program
-        if node.op is table.PICK:
-            picked: Buffer = task.inputs[0].value[(node.attrs or {})["index"]]
-            return picked
-        slots = [await self._buffer(runtime, source, paced=paced) for source in task.inputs]
-        if task.is_alias:
-            slots[0].is_shared = True
-            return slots[0]
-        if task.base is not None:
-            outputs = [await self._successor(runtime, task.base, paced=paced)]
-        else:
-            outputs = self._outputs(runtime, node)
-        slots += outputs
-        slots += [runtime.pool.allocate(nbytes, node.op.name) for nbytes in program.temporaries]
-        for launch in program.launches:
-            faults = runtime.faults
-            buffers = [slots[at] if at != FAULTS else faults.buffer() for at in launch.bindings]
-            armed = launch if launch.fault_at is None else faults.arm(launch, node.origin)
-            if paced:
-                await runtime.launch_paced(armed, buffers, node.origin)
-            else:
-                runtime.launch(armed, buffers, node.origin)
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
-
-    def _outputs(self, runtime: Runtime, node: Node) -> list[Buffer]:
-        return [runtime.pool.allocate(nbytes, node.op.name) for nbytes in output_nbytes(node)]
-
-    async def _successor(self, runtime: Runtime, base: Node, *, paced: bool) -> Buffer:
-        """A buffer with the bytes of ``base``, to be changed: its own if nobody else can see it."""
-        old = await self._buffer(runtime, base, paced=paced)
-        if base.holders == 0 and base.consumers == 1 and not old.is_shared and old.host is None:
-            serial = old.serial
-            new = runtime.pool.inherit(old)
-            runtime.stream.follow(serial, new)
-            return new
-        new = runtime.pool.allocate(old.nbytes, "store")
-        runtime.stream.copy(old, new, -(-old.nbytes // 4) * 4)
-        return new
 
     async def _buffer(self, runtime: Runtime, node: Node, *, paced: bool) -> Buffer:
         """The buffer of a node that has a value; host data is uploaded at its first use."""
@@ -326,6 +292,65 @@ class Evaluator:
         """The steps that ``nodes`` would take."""
         limits = self.runtime.limits if self.runtime is not None else Limits()
         return list(schedule(nodes, limits, fuse=not EAGER.get()))
+
+
+def _on_device(runtime: Runtime, source: Node) -> Any:  # noqa: ANN401 - a buffer, or several
+    """The value of ``source`` if it can be bound as it is, else None.
+
+    Raises:
+        AioGpuError: What the source failed with.
+    """
+    if source.error is not None:
+        raise source.error
+    value = source.value
+    if value.__class__ is Buffer:
+        return value if value.pool is runtime.pool and value.error is None else None
+    return value if value.__class__ is tuple else None
+
+
+def _outputs(runtime: Runtime, task: Task, slots: list[Any]) -> Any:  # noqa: ANN401 - the same
+    """What the task's node will have as its value; appends what the launches bind to ``slots``."""
+    node = task.node
+    if node.op is table.PICK:
+        assert node.attrs is not None
+        return slots[0][node.attrs["index"]]
+    if task.is_alias:
+        slots[0].is_shared = True
+        return slots[0]
+    pool = runtime.pool
+    if task.base is None:
+        made = [pool.allocate(nbytes, node.op.name) for nbytes in output_nbytes(node)]
+    else:
+        made = [_successor(runtime, task.base, slots.pop())]
+    slots += made
+    for nbytes in task.program.temporaries:
+        slots.append(pool.allocate(nbytes, node.op.name))
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _record(
+    runtime: Runtime, launch: Launch, params: tuple[int, ...], slots: list[Buffer], node: Node
+) -> Iterable[None]:
+    """Record a launch; what comes out of it, one after another, are the submits it filled."""
+    if launch.fault_at is None:
+        buffers = [slots[at] for at in launch.bindings]
+    else:
+        faults = runtime.faults
+        buffers = [slots[at] if at != FAULTS else faults.buffer() for at in launch.bindings]
+        params = faults.arm(launch, params, node.origin)
+    return runtime.launch(launch, params, buffers, node.made)
+
+
+def _successor(runtime: Runtime, base: Node, old: Buffer) -> Buffer:
+    """A buffer with the bytes of ``base``, to be changed: its own if nobody else can see it."""
+    if base.holders == 0 and base.consumers == 1 and not old.is_shared and old.host is None:
+        serial = old.serial
+        new = runtime.pool.inherit(old)
+        runtime.stream.follow(serial, new)
+        return new
+    new = runtime.pool.allocate(old.nbytes, "store")
+    runtime.stream.copy(old, new, -(-old.nbytes // 4) * 4)
+    return new
 
 
 @contextmanager

@@ -9,7 +9,7 @@ put in.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aiogpu.schedule.step import Step
 
 MAX_PLANS: Final = 512
+_NOTHING: Final = Program(())
 _serial = attrgetter("serial")
 
 
@@ -45,6 +46,7 @@ class Task:
         inputs: The nodes whose values the program reads, by slot.
         base: The node whose memory the output takes over, with its content.
         program: The launches.
+        params: The parameters of each launch, with this graph's numbers.
         is_alias: The value lies where the first input's does; there is nothing to run.
     """
 
@@ -52,6 +54,7 @@ class Task:
     inputs: Sequence[Node]
     base: Node | None
     program: Program
+    params: Sequence[tuple[int, ...]]
     is_alias: bool = False
 
 
@@ -62,6 +65,7 @@ class _Kept(NamedTuple):
     inputs: tuple[int, ...]
     base: int | None
     program: Program
+    params: tuple[tuple[int, ...], ...]
     has_numbers: bool
     is_alias: bool
 
@@ -96,19 +100,22 @@ class Planner:
         kept: list[_Kept] = []
         is_whole = True
         for step in steps(portion, numbers, limits, fuse=fuse):
+            is_alias = _is_alias(step)
             try:
-                program = render(step, limits, self._texts)
+                program = _NOTHING if is_alias else render(step, limits, self._texts)
             except AioGpuError as error:
                 step.node.fail(error)
                 is_whole = False
                 continue
-            task = Task(step.node, step.inputs, step.base, program, _is_alias(step))
+            params = tuple([launch.params for launch in program.launches])
+            task = Task(step.node, step.inputs, step.base, program, params, is_alias)
             kept.append(
                 _Kept(
                     numbers[task.node],
                     tuple([numbers[node] for node in task.inputs]),
                     None if task.base is None else numbers[task.base],
                     program,
+                    params,
                     any(launch.numbers for launch in program.launches),
                     task.is_alias,
                 )
@@ -233,31 +240,29 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401 - plain data
 
 
 def _task(kept: _Kept, nodes: Sequence[Node]) -> Task:
-    number, inputs, base, program, has_numbers, is_alias = kept
+    number, inputs, base, program, params, has_numbers, is_alias = kept
     if has_numbers:
-        program = Program(
-            tuple([_with_numbers(launch, nodes) for launch in program.launches]),
-            program.temporaries,
-        )
+        params = tuple([_with_numbers(launch, nodes) for launch in program.launches])
     return Task(
         nodes[number],
         [nodes[at] for at in inputs],
         None if base is None else nodes[base],
         program,
+        params,
         is_alias,
     )
 
 
-def _with_numbers(launch: Launch, nodes: Sequence[Node]) -> Launch:
-    """A launch with the numbers of other nodes in its parameters."""
+def _with_numbers(launch: Launch, nodes: Sequence[Node]) -> tuple[int, ...]:
+    """A launch's parameters with the numbers of other nodes in them."""
     if not launch.numbers:
-        return launch
+        return launch.params
     params = list(launch.params)
     for word, node, dtype in launch.numbers:
         attrs: Any = nodes[node].attrs
         words = dtypes.words(attrs["value"], dtype)
         params[word : word + len(words)] = words
-    return replace(launch, params=tuple(params))
+    return tuple(params)
 
 
 def _is_alias(step: Step) -> bool:

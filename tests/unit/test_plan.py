@@ -55,12 +55,11 @@ def test_other_numbers_take_their_places(planner):
     x = leaf()
     for number, word in ((3.0, 0x40400000), (2.0, 0x40000000), (-0.0, 0x80000000), (0.0, 0)):
         (task,) = tasks(planner, op("exp", op("add", op("multiply", x, 1.0), number)))
-        (launch,) = task.program.launches
-        assert launch.params == (0, 4, ONE, word, 0)
+        assert task.params == ((0, 4, ONE, word, 0),)
     assert planner.rendered == 1
     (task,) = tasks(planner, op("add", leaf(4, dtype=dtypes.complex64), 1 + 2j))
     (again,) = tasks(planner, op("add", leaf(4, dtype=dtypes.complex64), 2 + 1j))
-    words = [each.program.launches[0].params[2:] for each in (task, again)]
+    words = [each.params[0][2:] for each in (task, again)]
     assert words == [(ONE, 0x40000000), (0x40000000, ONE)]
     assert planner.rendered == 2
 

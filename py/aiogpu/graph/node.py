@@ -6,7 +6,9 @@ import itertools
 import sys
 from collections import deque
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from aiogpu.errors import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,25 +18,6 @@ if TYPE_CHECKING:
     from aiogpu.errors import AioGpuError
     from aiogpu.graph.table import Op
     from aiogpu.shapes import Shape
-
-
-class Origin(NamedTuple):
-    """The user's line that made a node: its code, and where in it."""
-
-    code: CodeType
-    instruction: int  # byte offset; the line is looked up only when somebody asks
-
-    @property
-    def line(self) -> int:
-        """The line's number in its file."""
-        line = self.code.co_firstlineno
-        for start, end, number in self.code.co_lines():
-            if start <= self.instruction < end and number is not None:
-                line = number
-        return line
-
-    def __str__(self) -> str:
-        return f"{self.code.co_filename}:{self.line}"
 
 
 _PACKAGE = __name__.partition(".")[0]
@@ -81,6 +64,7 @@ class Node:
         error: Why there will be no value.
         holders: How many live arrays show this node.
         consumers: How many uncomputed nodes read this one.
+        made: The fields of its `origin`.
     """
 
     # What a node is born with costs nothing here: making one is the price of every operation.
@@ -88,7 +72,7 @@ class Node:
     error: AioGpuError | None = None
     holders = 0
     consumers = 0
-    _made: tuple[CodeType, int] | None = None
+    made: tuple[CodeType, int] | None = None
 
     def __init__(
         self,
@@ -115,12 +99,12 @@ class Node:
             self.depth: int = depth
         else:
             self.depth = depth + 1
-            self._made = caller(frames)
+            self.made = caller(frames)
 
     @property
     def origin(self) -> Origin | None:
         """The user's line that made it."""
-        return None if self._made is None else Origin(*self._made)
+        return None if self.made is None else Origin(*self.made)
 
     @property
     def nelems(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from aiogpu.errors import AxisError
@@ -32,14 +31,13 @@ class Faults:
         self._launches: list[str] = []
         self.is_armed = False
 
-    def arm(self, launch: Launch, origin: object) -> Launch:
-        """The launch with the number under which it reports."""
+    def arm(self, launch: Launch, params: tuple[int, ...], origin: object) -> tuple[int, ...]:
+        """A launch's parameters with the number under which it reports."""
         assert launch.fault_at is not None
         self._launches.append(f"{launch.label} (line {origin})" if origin else launch.label)
         self.is_armed = True
-        params = list(launch.params)
-        params[launch.fault_at] = len(self._launches)
-        return replace(launch, params=tuple(params))
+        at = launch.fault_at
+        return (*params[:at], len(self._launches), *params[at + 1 :])
 
     def buffer(self) -> Buffer:
         """The word's buffer; 0 at first."""

@@ -15,11 +15,12 @@ from aiogpu.runtime.stream import Stream
 from aiogpu.runtime.transfer import Transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from aiogpu.gpu.protocol import AdapterInfo, Recorder
     from aiogpu.limits import Limits
     from aiogpu.program import Launch
+    from aiogpu.runtime.scopes import Made
 
 
 class Runtime:
@@ -78,34 +79,48 @@ class Runtime:
                 )
             raise HandleError(f"{operation}: a buffer of another device")
 
-    def launch(self, launch: Launch, buffers: Sequence[Buffer], origin: object) -> None:
-        """Record a launch at once; its pipeline is compiled by the form that does not wait."""
-        pipeline = self.pipelines.now(launch)
-        if not launch.is_checked:
-            self.stream.flush()
-        if isinstance(launch.groups, int):
-            for piece in self.stream.pieces(launch):
-                self.stream.dispatch(pipeline, launch, buffers, piece, origin)
-                if self.stream.is_full:
-                    self.stream.flush()
-        else:
-            self.stream.dispatch(pipeline, launch, buffers, None, origin)
-        if not launch.is_checked or self.stream.is_full:
-            self.stream.flush()
+    def launch(
+        self, launch: Launch, params: tuple[int, ...], buffers: Sequence[Buffer], made: Made
+    ) -> Iterable[None]:
+        """Record a launch.
 
-    async def launch_paced(self, launch: Launch, buffers: Sequence[Buffer], origin: object) -> None:
-        """The same, waiting where more submits are in flight than the window allows."""
+        Args:
+            launch: The launch; its pipeline is compiled by the form that does not wait, if it is
+                not there.
+            params: Its parameters.
+            buffers: What it binds.
+            made: Where in the user's code it was made.
+
+        Returns:
+            To be iterated to the end: the submits that it fills, each after it went out, so that
+            the caller can wait where too many are in flight.
+        """
         pipeline = self.pipelines.now(launch)
+        stream = self.stream
+        if launch.is_checked and isinstance(launch.groups, int) and stream.has_room(launch):
+            stream.dispatch(pipeline, launch, params, buffers, None, made)
+            if not stream.is_full:
+                return ()
+            stream.flush()
+            return (None,)
+        return self._pieces(pipeline, launch, params, buffers, made)
+
+    def _pieces(
+        self,
+        pipeline: int,
+        launch: Launch,
+        params: tuple[int, ...],
+        buffers: Sequence[Buffer],
+        made: Made,
+    ) -> Iterator[None]:
+        stream = self.stream
         if not launch.is_checked:
-            self.stream.flush()
-        pieces: list[tuple[int, int] | None] = (
-            list(self.stream.pieces(launch)) if isinstance(launch.groups, int) else [None]
-        )
-        for piece in pieces:
-            self.stream.dispatch(pipeline, launch, buffers, piece, origin)
-            if self.stream.is_full or not launch.is_checked:
-                self.stream.flush()
-                await self.stream.breathe()
+            stream.flush()
+        for piece in stream.pieces(launch):
+            stream.dispatch(pipeline, launch, params, buffers, piece, made)
+            if stream.is_full or not launch.is_checked:
+                stream.flush()
+                yield
 
     def memory(self) -> dict[str, int]:
         """See `aiogpu.memory`."""

@@ -7,22 +7,26 @@ submit wrote carries the error, and so does all that later submits computed from
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aiogpu.errors import AioGpuError, DeviceError, KernelError, OutOfMemoryError
+from aiogpu.errors import AioGpuError, DeviceError, KernelError, Origin, OutOfMemoryError
 
 if TYPE_CHECKING:
     import weakref
+    from types import CodeType
 
     from aiogpu.gpu.protocol import Failure
     from aiogpu.runtime.pool import Buffer, Pool
+
+
+Made = tuple["CodeType", int] | None  # where in the user's code: the fields of an `Origin`
 
 
 class Work(NamedTuple):
     """One command of a submit: who reads and writes what."""
 
     label: str
-    origin: object
+    made: Made
     pipeline: int
     reads: tuple[int, ...]  # serials
     writes: tuple[weakref.ref[Buffer], ...]
@@ -34,12 +38,12 @@ class Ledger:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._submits: deque[tuple[int, list[Work]]] = deque()
+        self._submits: deque[tuple[int, list[tuple[Any, ...]]]] = deque()
         self._pipelines: dict[int, str] = {}
         self._unseen: list[AioGpuError] = []
 
-    def submitted(self, serial: int, works: list[Work]) -> None:
-        """Remember a submit until it is known to have succeeded."""
+    def submitted(self, serial: int, works: list[tuple[Any, ...]]) -> None:
+        """Remember a submit, whose works are tuples of the fields, until it has succeeded."""
         self._submits.append((serial, works))
 
     def confirm(self, serial: int) -> None:
@@ -70,12 +74,13 @@ class Ledger:
 
     def _spoil_submit(self, failure: Failure) -> None:
         spoiled: dict[int, AioGpuError] = {}
-        for serial, works in self._submits:
+        for serial, tuples in self._submits:
+            works = [Work(*each) for each in tuples]
             if serial == failure.id:
                 cause = _cause(works, self._pipelines)
                 for work in works:
                     if (error := cause) is None:
-                        text = f" (line {work.origin})" if work.origin else ""
+                        text = f" (line {Origin(*work.made)})" if work.made else ""
                         error = _error(failure, f"{work.label}{text}")
                     spoiled.update(dict.fromkeys(work.written, error))
                     _mark(work, error)

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import weakref
 from array import array
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aiogpu.gpu import protocol
-from aiogpu.runtime.scopes import Ledger, Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from aiogpu.program import Launch
     from aiogpu.runtime.counters import Counters
     from aiogpu.runtime.pool import Buffer
+    from aiogpu.runtime.scopes import Ledger, Made
 
 MAX_DISPATCHES: Final = 64
 # Scalar operations in one submit, and submits in flight. SwiftShader on two cores does some 2e8
@@ -34,6 +34,14 @@ BUDGETS: Final = {
     ("throughput", True): (1 << 22, 4),
     ("interactive", True): (1 << 20, 2),
 }
+
+
+class Piece(NamedTuple):
+    """One dispatch of a launch: its first workgroup (None if it is not linear), grid and cost."""
+
+    first: int | None
+    grid: tuple[int, int, int]
+    cost: int
 
 
 class Stream:
@@ -55,7 +63,7 @@ class Stream:
         self._counters = counters
         self.ledger = ledger
         self._words: list[int] = []
-        self._works: list[Work] = []
+        self._works: list[tuple[Any, ...]] = []
         self._dispatches = 0
         self._cost = 0
         self._serial = 0
@@ -74,52 +82,63 @@ class Stream:
         """Whether the open batch should be submitted."""
         return self._dispatches >= MAX_DISPATCHES or self._cost >= self._budget
 
-    def pieces(self, launch: Launch) -> Iterator[tuple[int, int]]:
-        """First workgroup and count of each dispatch that a linear launch is cut into."""
-        assert isinstance(launch.groups, int)
+    def has_room(self, launch: Launch) -> bool:
+        """Whether a linear launch need not be cut."""
+        groups = launch.groups
+        return (
+            isinstance(groups, int)
+            and groups * launch.cost * 4 <= self._budget
+            and groups <= self._limits.max_groups
+        )
+
+    def pieces(self, launch: Launch) -> Iterator[Piece]:
+        """The dispatches that a launch is cut into."""
+        if not isinstance(launch.groups, int):
+            x, y, z = launch.groups
+            yield Piece(None, launch.groups, launch.cost * x * y * z)
+            return
         # A quarter of a submit each: a submit overshoots by no more, and four share its crossings.
         most = max(1, self._budget // (4 * max(launch.cost, 1)))
         most = min(most, self._limits.max_groups**2)
         for first in range(0, launch.groups, most):
-            yield first, min(most, launch.groups - first)
+            count = min(most, launch.groups - first)
+            rows = -(-count // self._limits.max_groups)
+            yield Piece(first, (-(-count // rows), rows, 1), launch.cost * count)
 
     def dispatch(
         self,
         pipeline: int,
         launch: Launch,
+        params: tuple[int, ...],
         buffers: Sequence[Buffer],
-        piece: tuple[int, int] | None,
-        origin: object,
+        piece: Piece | None,
+        made: Made,
     ) -> None:
-        """Record a launch, or a piece of a linear one."""
+        """Record a piece of a launch, or the whole of one that `has_room`."""
         if piece is None:
-            assert not isinstance(launch.groups, int)
-            grid = launch.groups
-            params = launch.params
-            cost = launch.cost * grid[0] * grid[1] * grid[2]
+            grid: tuple[int, ...] = (launch.groups, 1, 1)  # type: ignore[assignment]
+            self._cost += launch.cost * launch.groups  # type: ignore[operator]
         else:
-            first, count = piece
-            rows = -(-count // self._limits.max_groups)
-            grid = (-(-count // rows), rows, 1)
-            params = (first, *launch.params[1:])
-            cost = launch.cost * count
+            grid = piece.grid
+            self._cost += piece.cost
+            if piece.first is not None:
+                params = (piece.first, *params[1:])
         ids = [buffer.id for buffer in buffers]
         count = len(ids) + protocol.SIZED * bool(launch.sizes)
-        self._words += (protocol.DISPATCH, pipeline, *grid, count, *ids, *launch.sizes)
-        self._words += (len(params), *params)
-        reads: list[Buffer] = []
-        written: list[Buffer] = []
-        for at, buffer in enumerate(buffers):
-            (written if launch.writes >> at & 1 else reads).append(buffer)
-        self._work(launch.label, origin, pipeline, reads, written)
+        self._words += (
+            protocol.DISPATCH, pipeline, *grid, count, *ids, *launch.sizes, len(params), *params,
+        )  # fmt: skip
+        written = buffers[-1:]
+        if launch.writes != 1 << (len(ids) - 1):
+            written = [each for at, each in enumerate(buffers) if launch.writes >> at & 1]
+        self._work(launch.label, made, pipeline, buffers, written)
         self.touched.update(ids)
         self._dispatches += 1
-        self._cost += cost
         self._counters.dispatches += 1
 
     def follow(self, older: int, newer: Buffer) -> None:
         """Note that a version stands on the bytes of an older one, given by its serial."""
-        self._works.append(Work("store", None, 0, (older,), (weakref.ref(newer),), (newer.serial,)))
+        self._works.append(("store", None, 0, (older,), (weakref.ref(newer),), (newer.serial,)))
 
     def copy(
         self,
@@ -149,19 +168,20 @@ class Stream:
     def _work(
         self,
         label: str,
-        origin: object,
+        made: Made,
         pipeline: int,
         reads: Sequence[Buffer],
         written: Sequence[Buffer],
     ) -> None:
+        # Only a failure looks at it, so it is put together when that comes.
         self._works.append(
-            Work(
+            (
                 label,
-                origin,
+                made,
                 pipeline,
-                tuple(buffer.serial for buffer in reads),
-                tuple(weakref.ref(buffer) for buffer in written),
-                tuple(buffer.serial for buffer in written),
+                tuple([buffer.serial for buffer in reads]),
+                tuple([weakref.ref(buffer) for buffer in written]),
+                tuple([buffer.serial for buffer in written]),
             )
         )
 

@@ -11,9 +11,8 @@ def submit(runtime, *launches):
         buffers = [*reads, *writes]
         mask = sum(1 << (len(reads) + at) for at in range(len(writes)))
         made = Launch("text", label, tuple(range(len(buffers))), mask, (0,), "immediate", 1)
-        runtime.stream.dispatch(
-            runtime.pipelines.now(made), made, buffers, (0, 1), f"user.py:{len(label)}"
-        )
+        pipeline = runtime.pipelines.now(made)
+        runtime.stream.dispatch(pipeline, made, made.params, buffers, None, (submit.__code__, 0))
     runtime.stream.flush()
 
 
@@ -42,7 +41,8 @@ def test_a_bad_submit_spoils_what_it_wrote_and_what_stands_on_it(runtime, made, 
     assert [b.error is None for b in made] == [True, True, False, False, False, True]
     assert bad.error is child.error is grandchild.error
     assert isinstance(bad.error, KernelError)
-    assert str(bad.error) == "broken (line user.py:6): the device refused the submit: no such thing"
+    line = f"{__file__}:{submit.__code__.co_firstlineno}"
+    assert str(bad.error) == f"broken (line {line}): the device refused the submit: no such thing"
 
 
 def test_later_versions_in_the_same_memory_are_not_spoiled(runtime, made, unfinished):

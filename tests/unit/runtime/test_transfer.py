@@ -20,7 +20,8 @@ async def test_large_uploads_go_in_pieces(runtime, monkeypatch):
 def test_an_upload_does_not_overtake_work_that_uses_its_memory(runtime):
     old, out = (runtime.pool.allocate(n, "test") for n in (1000, 200))
     made = Launch("text", "work", (0, 1), 0b10, (0,), "immediate", 1)
-    runtime.launch(made, [old, out], None)
+    for _ in runtime.launch(made, made.params, [old, out], None):
+        pass
     number = old.id
     del old
     assert runtime.recorder.submits == []
