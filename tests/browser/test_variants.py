@@ -109,3 +109,49 @@ async def test_every_way_of_folding_gives_the_same(selenium_worker, is_fallback)
             )
     finally:
         runtime.limits = usual
+
+
+@pytest.mark.parametrize("name", ["LARGE", "MIDDLE", "SMALL", "DIRECT", "DIRECT_SMALL", "PLAIN"])
+@run_in_pyodide
+async def test_every_block_of_a_product_is_right_at_its_edges(selenium_worker, name):
+    import numpy as np
+
+    import aiogpu as gpu
+    from aiogpu import evaluate
+    from aiogpu.kernels import matmul
+    from aiogpu.plan import Planner
+
+    usual, planner = matmul.choose, evaluate.DEFAULT._planner
+    matmul.choose = lambda *_: getattr(matmul, name)
+    evaluate.DEFAULT._planner = Planner()
+    rng = np.random.default_rng(5)
+    try:
+        for m, k, n in (
+            (1, 1, 1), (3, 4, 5), (4, 4, 4), (31, 33, 32), (64, 16, 64), (65, 20, 68),
+            (128, 32, 64), (129, 3, 131), (7, 100, 260), (260, 8, 7), (1, 64, 300), (300, 12, 1), (4, 2, 8),
+        ):  # fmt: skip
+            a = rng.integers(-4, 5, (m, k)).astype("f4")
+            b = rng.integers(-4, 5, (k, n)).astype("f4")
+            c = rng.integers(-4, 5, n).astype("f4")
+            x, y, z = (gpu.asarray(each) for each in (a, b, c))
+            for got, want in (
+                (x @ y, a @ b),
+                (gpu.maximum(x @ y + z, 0.0), np.maximum(a @ b + c, 0)),
+                (gpu.asarray(a.T.copy()).T @ gpu.asarray(b.T.copy()).T, a @ b),
+                (x.astype("int8") @ y.astype("int8"), (a @ b).astype("i4").astype("i1")),
+                (x.astype("float16") @ y.astype("float16"), (a @ b).astype("f2")),
+            ):
+                np.testing.assert_array_equal(await got.numpy(), want, err_msg=f"{m} {k} {n}")
+        a = rng.integers(-4, 5, (3, 1, 20, 12)).astype("i4")
+        b = rng.integers(-4, 5, (2, 12, 24)).astype("i4")
+        got = gpu.asarray(a)[..., ::-1, 4:] @ gpu.asarray(b)[:, 4:]
+        np.testing.assert_array_equal(await got.numpy(), a[..., ::-1, 4:] @ b[:, 4:])
+        # What lies past the end of a row is no part of it, not even times 0.
+        wide = np.full((5, 9), np.nan, "f4")
+        wide[:, :6] = rng.integers(-4, 5, (5, 6))
+        tall = np.full((9, 5), np.inf, "f4")
+        tall[:6] = rng.integers(-4, 5, (6, 5))
+        got = gpu.asarray(wide)[:, :6] @ gpu.asarray(tall)[:6]
+        np.testing.assert_array_equal(await got.numpy(), wide[:, :6] @ tall[:6])
+    finally:
+        matmul.choose, evaluate.DEFAULT._planner = usual, planner

@@ -44,6 +44,7 @@ class Fused:
         is_first: bool = True,
         is_last: bool = True,
         is_scattered: bool = False,
+        fours: Sequence[bool] = (),
     ) -> None:
         """As the class says.
 
@@ -54,6 +55,8 @@ class Fused:
             is_first: Whether this launch of the step reads its operands.
             is_last: Whether it writes its output.
             is_scattered: Whether it writes elements one by one, not whole words of them.
+            fours: For each operand that the core reads as it lies, whether it would read it by
+                aligned vectors of four.
         """
         self._step = step
         self._has_f16 = limits.has_f16
@@ -81,6 +84,31 @@ class Fused:
         self.is_scattered = is_last and (is_scattered or step.target is not None)
         self.slots = sorted(slots)
         self._stored = self._declared()
+        self._fours = self._vectors(fours)
+        for slot in self._fours:
+            self._stored[slot] = f"vec4<{self._stored[slot]}>"
+
+    def _vectors(self, fours: Sequence[bool]) -> set[int]:
+        """The inputs that are declared as vectors: those that nobody reads otherwise."""
+        wanted = set()
+        for number, slot in enumerate(self._step.slots[: len(fours)]):
+            kind = types.storage(self._operands()[number].dtype, self._has_f16)
+            if fours[number] and kind in {"f32", "i32", "u32", "f16"}:
+                wanted.add(slot)
+        for number, slot in enumerate(self._step.slots):
+            dtype = self._operands()[number].dtype
+            is_packed = types.lanes(dtype, self._has_f16) > 1
+            if number >= len(fours) or not fours[number] or is_packed:
+                wanted.discard(slot)
+        for function in (self._before, self._after):
+            if function is not None:
+                wanted.difference_update(function.code.slots)
+        return {slot for slot in wanted if self._stored[slot] != "u32" or self._is_u32(slot)}
+
+    def _is_u32(self, slot: int) -> bool:
+        """Whether the input's elements are words, and not what words are taken for."""
+        pairs = zip(self._step.slots, self._operands(), strict=True)
+        return all(operand.dtype.name == "uint32" for at, operand in pairs if at == slot)
 
     def _declared(self) -> dict[int, str]:
         """How each input is declared: as it is read; where that differs, as the first does."""
@@ -167,6 +195,16 @@ class Fused:
         """A function of an element's number that loads it from such an operand."""
         kind = self._operands()[number].dtype.compute
         return f"fn {name}(i: u32) -> {kind} {{ return {self.load(number, 'i')}; }}\n"
+
+    def fours(self, number: int) -> bool:
+        """Whether an operand that the core reads as it lies is read by vectors of four."""
+        return self._step.slots[number] in self._fours
+
+    def load_four(self, number: int, index: str) -> str:
+        """Vector ``index`` of such an operand, in the compute type."""
+        slot = self._step.slots[number]
+        vector = f"{buffer(slot)}[{index}]"
+        return f"vec4f({vector})" if self._stored[slot] == "vec4<f16>" else vector
 
     def spot(self, index: str) -> str:
         """Where element ``index``, counted with the moved axes last, lies among the others."""

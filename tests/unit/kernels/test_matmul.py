@@ -1,7 +1,8 @@
 import pytest
 
 from aiogpu import dtypes
-from aiogpu.graph import build
+from aiogpu.graph import build, select
+from aiogpu.kernels.matmul import LARGE, MIDDLE, SMALL, choose
 from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
 from aiogpu.limits import Limits
@@ -23,16 +24,45 @@ def test_software_adapters_get_the_kernel_without_barriers():
     fast, plain = (launch(leaf(70, 80), leaf(80, 90), is_fallback=f) for f in (False, True))
     assert "workgroupBarrier" in fast.wgsl
     assert "workgroupBarrier" not in plain.wgsl
-    assert (fast.groups, plain.groups) == (2 * 2, 3 * 3)
+    assert (fast.groups, plain.groups) == (3 * 3, 2 * 2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel"),
+    [((4096, 4096), LARGE), ((1024, 1024), LARGE), ((640, 640), MIDDLE), ((64, 256, 128), LARGE),
+     ((100, 40, 40), LARGE), ((256, 256), SMALL), ((1, 1), SMALL), ((5000, 3), SMALL)],
+)  # fmt: skip
+def test_blocks_are_as_large_as_keeps_the_device_busy(shape, kernel):
+    assert choose(shape, dtypes.float32, Limits()) is kernel
 
 
 def test_sizes_travel_as_parameters():
     cache = TextCache()
-    one = launch(leaf(70, 80), leaf(80, 90), cache=cache)
+    one = launch(leaf(70, 81), leaf(81, 91), cache=cache)
     two = launch(leaf(5, 6), leaf(6, 7), cache=cache)
     assert one.wgsl is two.wgsl
-    assert one.params[1:5] == (70, 90, 80, 1)
+    assert one.params[1:5] == (70, 91, 81, 1)
     assert two.params[1:5] == (5, 7, 6, 1)
+
+
+def declared(made):
+    return [line.partition(": ")[2] for line in made.wgsl.splitlines() if "@group(0)" in line]
+
+
+def test_dense_rows_are_read_by_vectors():
+    four, one = "array<vec4<f32>>;", "array<f32>;"
+    assert declared(launch(leaf(5, 8), leaf(8, 12))) == [four, four, one]
+    assert declared(launch(leaf(5, 8), leaf(8, 11))) == [four, one, one]
+    assert declared(launch(leaf(5, 7), leaf(7, 12))) == [one, four, one]
+    flipped = build.permute(leaf(8, 5), (1, 0))
+    assert declared(launch(flipped, leaf(8, 12))) == [one, four, one]
+    shifted = select.cut(leaf(5, 9), (slice(None), slice(1, None)))
+    assert declared(launch(shifted, leaf(8, 12))) == [one, four, one]
+    x = leaf(8, 8)
+    assert declared(launch(x, x)) == [four, one]
+    assert declared(launch(x, build.permute(x, (1, 0)))) == [one, one]
+    bytes_ = leaf(8, 8, dtype=dtypes.uint8)
+    assert declared(launch(bytes_, bytes_)) == ["array<u32>;", "array<atomic<u32>>;"]
 
 
 def test_views_are_read_where_they_lie():
@@ -58,3 +88,4 @@ def test_batches_are_walked_by_as_few_axes_as_possible(first, second, axes):
 def test_work_is_estimated_by_the_workgroup():
     short, long = (launch(leaf(64, k), leaf(k, 64)) for k in (10, 1000))
     assert long.cost == 100 * short.cost
+    assert short.groups == long.groups
