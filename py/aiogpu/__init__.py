@@ -13,7 +13,7 @@ Nothing blocks, nothing reads back unasked. `docs/layout.md` follows an expressi
 
 from math import e, inf, nan, pi
 
-from aiogpu import errors
+from aiogpu import errors, nn, spellings
 from aiogpu.array import Array, Read, sync_reads
 from aiogpu.backend import Backend
 from aiogpu.device import Adapter, Device, is_available, open_device, request_adapter
@@ -31,28 +31,29 @@ from aiogpu.ops.creation import (
     arange, array, asarray, empty, empty_like, eye, full, full_like, linspace, ones, ones_like,
     zeros, zeros_like,
 )
-from aiogpu.ops.data_types import can_cast, finfo, iinfo, isdtype, result_type
+from aiogpu.ops.data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
 from aiogpu.ops.elementwise import (
     abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
-    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, ceil, clip, cos, cosh,
-    divide, equal, erf, exp, expm1, floor, floor_divide, greater, greater_equal, hypot,
-    isfinite, isinf, isnan, less, less_equal, log, log1p, log2, log10, logical_and, logical_not,
-    logical_or, logical_xor, maximum, minimum, multiply, negative, not_equal, positive, pow,
-    reciprocal, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract, tan, tanh,
-    trunc,
+    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, ceil, clip, conj, copysign,
+    cos, cosh, divide, equal, erf, exp, expm1, floor, floor_divide, greater, greater_equal, hypot,
+    imag, isfinite, isinf, isnan, less, less_equal, log, log1p, log2, log10, logaddexp, logical_and,
+    logical_not, logical_or, logical_xor, maximum, minimum, multiply, negative, nextafter,
+    not_equal, positive, pow, real, reciprocal, remainder, round, sign, signbit, sin, sinh, sqrt,
+    square, subtract, tan, tanh, trunc,
 )
 # fmt: on
 from aiogpu.ops.kernels import wgsl
-from aiogpu.ops.linalg import matmul, matrix_transpose
+from aiogpu.ops.linalg import matmul, matrix_transpose, tensordot, vecdot
 
 # fmt: off
 from aiogpu.ops.manipulation import (
-    broadcast_arrays, broadcast_to, concat, expand_dims, flip, moveaxis, permute_dims, reshape,
-    squeeze, stack,
+    broadcast_arrays, broadcast_to, concat, expand_dims, flip, moveaxis, pad, permute_dims,
+    reshape, squeeze, stack, take,
 )
 # fmt: on
-from aiogpu.ops.searching import where
-from aiogpu.ops.statistical import all, any, max, mean, min, prod, sum
+from aiogpu.ops.precision import fast_math
+from aiogpu.ops.searching import argmax, argmin, count_nonzero, where
+from aiogpu.ops.statistical import all, any, max, mean, min, prod, std, sum, var
 from aiogpu.reading import read
 from aiogpu.report import close, counters, environment, memory, pace, report, version
 from aiogpu.server import progress
@@ -60,25 +61,28 @@ from aiogpu.surface import Canvas, canvas, synchronize
 
 newaxis = None
 __version__ = version()
+__getattr__ = spellings.refuse  # names that are only NumPy's
 
 # fmt: off
 __all__ = [
     "Adapter", "Array", "Backend", "Canvas", "DType", "Device", "Read", "abs", "acos", "acosh",
-    "add", "all", "any", "arange", "array", "asarray", "asin", "asinh", "atan", "atan2", "atanh",
-    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "can_cast", "canvas", "ceil", "clip",
-    "close", "complex64", "concat", "cos", "cosh", "counters", "divide", "e", "eager", "empty",
-    "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1",
-    "eye", "finfo", "flip", "float16", "float32", "floor", "floor_divide", "full", "full_like",
-    "greater", "greater_equal", "hypot", "iinfo", "inf", "int16", "int32", "int8", "is_available",
-    "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace", "log", "log10",
-    "log1p", "log2", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
-    "matrix_transpose", "max", "maximum", "mean", "memory", "min", "minimum", "moveaxis",
-    "multiply", "nan", "negative", "newaxis", "not_equal", "ones", "ones_like", "open_device",
-    "pace", "permute_dims", "pi", "positive", "pow", "prod", "progress", "read", "reciprocal",
-    "remainder", "report", "request_adapter", "reshape", "result_type", "round", "sign", "signbit",
-    "sin", "sinh", "sqrt", "square", "squeeze", "stack", "subtract", "sum", "sync_reads",
-    "synchronize", "tan", "tanh", "trunc", "uint16", "uint32", "uint8", "wgsl", "where", "zeros",
-    "zeros_like",
+    "add", "all", "any", "arange", "argmax", "argmin", "array", "asarray", "asin", "asinh",
+    "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to",
+    "can_cast", "canvas", "ceil", "clip", "close", "complex64", "concat", "conj", "copysign", "cos",
+    "cosh", "count_nonzero", "counters", "divide", "e", "eager", "empty", "empty_like",
+    "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1", "eye",
+    "fast_math", "finfo", "flip", "float16", "float32", "floor", "floor_divide", "full",
+    "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int16", "int32",
+    "int8", "is_available", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal",
+    "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum", "mean", "memory",
+    "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter", "nn",
+    "not_equal", "ones", "ones_like", "open_device", "pace", "pad", "permute_dims", "pi",
+    "positive", "pow", "prod", "progress", "read", "real", "reciprocal", "remainder", "report",
+    "request_adapter", "reshape", "result_type", "round", "sign", "signbit", "sin", "sinh", "sqrt",
+    "square", "squeeze", "stack", "std", "subtract", "sum", "sync_reads", "synchronize", "take",
+    "tan", "tanh", "tensordot", "trunc", "uint16", "uint32", "uint8", "var", "vecdot", "wgsl",
+    "where", "zeros", "zeros_like",
 ]
 # fmt: on

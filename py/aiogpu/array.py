@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from aiogpu import dtypes, evaluate, hostdata, shapes
+from aiogpu import dtypes, evaluate, hostdata, shapes, spellings
 from aiogpu.errors import SyncAccessError, UsageError
 from aiogpu.gpu import browser
-from aiogpu.graph import build, select, table
+from aiogpu.graph import blocks, build, select, table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
@@ -388,12 +388,44 @@ class Array:
         """The same value, free to be assigned to."""
         return Array(build.copy(self._node))
 
-    def _reduce(self, name: str, axis: int | Sequence[int] | None, *, keepdims: bool) -> Array:
-        return Array(build.reduction(name, self._node, axis, keepdims=keepdims))
+    def _reduce(
+        self,
+        name: str,
+        axis: int | Sequence[int] | None,
+        *,
+        keepdims: bool,
+        dtype: object = None,
+    ) -> Array:
+        wanted = None if dtype is None else dtypes.as_dtype(dtype, name)
+        return Array(build.reduction(name, self._node, axis, keepdims=keepdims, dtype=wanted))
 
-    def sum(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
+    def sum(
+        self,
+        axis: int | Sequence[int] | None = None,
+        *,
+        dtype: object = None,
+        keepdims: bool = False,
+    ) -> Array:
         """See `aiogpu.sum`."""
-        return self._reduce("sum", axis, keepdims=keepdims)
+        return self._reduce("sum", axis, keepdims=keepdims, dtype=dtype)
+
+    def prod(
+        self,
+        axis: int | Sequence[int] | None = None,
+        *,
+        dtype: object = None,
+        keepdims: bool = False,
+    ) -> Array:
+        """See `aiogpu.prod`."""
+        return self._reduce("prod", axis, keepdims=keepdims, dtype=dtype)
+
+    def all(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
+        """See `aiogpu.all`."""
+        return self._reduce("all", axis, keepdims=keepdims)
+
+    def any(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
+        """See `aiogpu.any`."""
+        return self._reduce("any", axis, keepdims=keepdims)
 
     def mean(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
         """See `aiogpu.mean`."""
@@ -406,6 +438,19 @@ class Array:
     def min(self, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
         """See `aiogpu.min`."""
         return self._reduce("min", axis, keepdims=keepdims)
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        """See `aiogpu.argmax`."""
+        return Array(blocks.search("argmax", self._node, axis, keepdims=keepdims))
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        """See `aiogpu.argmin`."""
+        return Array(blocks.search("argmin", self._node, axis, keepdims=keepdims))
+
+    if not TYPE_CHECKING:  # type checkers refuse such names by themselves
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise spellings.missing("Array", name, spellings.METHODS)
 
     # Indexing
 

@@ -13,7 +13,7 @@ from aiogpu.shapes import View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aiogpu.dtypes import DType
+    from aiogpu.dtypes import DType, Scalar
     from aiogpu.shapes import Shape
 
 
@@ -44,6 +44,56 @@ def search(name: str, node: Node, axis: int | None, *, keepdims: bool) -> Node:
     return Node(table.TABLE[name], (node,), shape, dtypes.int32, {"axes": axes, "count": count})
 
 
+def variance(
+    node: Node, axis: int | Sequence[int] | None, correction: float, *, keepdims: bool, root: bool
+) -> Node:
+    """The variance, or its square root, over the axes that ``axis`` names.
+
+    In two passes, of which the second makes up for the rounding of the first's mean (T. F. Chan,
+    G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance", 1983). float16 is
+    computed in float32; integers, in which a float32 mean may be far from the elements, by exact
+    differences from a whole number near the mean.
+
+    Raises:
+        AxisError: There is no such axis.
+        DTypeError: Complex numbers.
+    """
+    name = "std" if root else "var"
+    axes = shapes.axis_indices(axis, len(node.shape), name)
+    given = node.dtype
+    if given.kind == "complex":
+        raise DTypeError(
+            f"{name}: {given.name}: takes real numbers; take it of real(x) and imag(x)"
+        )
+    result = given if given.kind == "float" else dtypes.FLOAT
+    shape, count = build.reduced_shape(node.shape, axes, keepdims=keepdims)
+    if count <= correction or count == 0:
+        return build.constant(float("nan"), result, shape)
+    off = _distances(node, axes)
+    squares = build.reduce("sum", build.elementwise("square", off), axes, keepdims=keepdims)
+    drift = build.reduce("sum", off, axes, keepdims=keepdims)
+    lost = build.elementwise("multiply", build.elementwise("square", drift), 1 / count)
+    rest = build.elementwise("maximum", build.elementwise("subtract", squares, lost), 0.0)
+    variance = build.elementwise("divide", rest, float(count - correction))
+    return build.cast(build.elementwise("sqrt", variance) if root else variance, result)
+
+
+def _distances(node: Node, axes: tuple[int, ...]) -> Node:
+    """How far the elements are from about their mean over ``axes``, in float32."""
+    single = build.cast(node, dtypes.FLOAT)
+    mean = build.reduction("mean", single, axes, keepdims=True)
+    if node.dtype.is_packed or node.dtype.kind == "float":
+        return build.elementwise("subtract", single, mean)
+    pivot = build.cast(mean, node.dtype)
+    # The larger less the smaller is right modulo 2^32, and so as a uint32.
+    up, down = (
+        build.cast(build.cast(build.elementwise("subtract", *pair), dtypes.uint32), dtypes.FLOAT)
+        for pair in ((node, pivot), (pivot, node))
+    )
+    is_above = build.elementwise("greater_equal", node, pivot)
+    return build.elementwise("where", is_above, up, build.elementwise("negative", down))
+
+
 def concat(nodes: Sequence[Node], axis: int) -> Node:
     """Nodes of one dtype behind each other along ``axis``.
 
@@ -68,9 +118,47 @@ def concat(nodes: Sequence[Node], axis: int) -> Node:
     for node in nodes:
         if 0 not in node.shape:
             target = View(node.shape, strides, offset)
-            result = Node(table.STORE, (result, node), shape, dtype, {"target": target})
+            result = _put(result, node, target)
         offset += node.shape[at] * strides[at]
     return result
+
+
+def pad(
+    node: Node, widths: Sequence[tuple[int, int]], values: Sequence[tuple[Scalar, Scalar]]
+) -> Node:
+    """``node`` with elements added before and behind it along each axis, later axes at the corners.
+
+    Args:
+        node: What lies in the middle.
+        widths: How many elements before and behind, for each axis.
+        values: What they are, which the dtype can hold.
+    """
+    if not any(before or after for before, after in widths):
+        return node
+    shape = tuple(
+        size + before + after for size, (before, after) in zip(node.shape, widths, strict=True)
+    )
+    strides = shapes.contiguous_strides(shape)
+    common = values[0][0]
+    result = build.constant(common, node.dtype, shape)
+    for axis, (width, value) in enumerate(zip(widths, values, strict=True)):
+        for count, number, start in (
+            (width[0], value[0], 0),
+            (width[1], value[1], shape[axis] - width[1]),
+        ):
+            slab = (*shape[:axis], count, *shape[axis + 1 :])
+            if 0 not in slab and values != [(common, common)] * len(values):
+                target = View(slab, strides, start * strides[axis])
+                result = _put(result, build.constant(number, node.dtype, slab), target)
+    if 0 in node.shape:
+        return result
+    start = sum(before * stride for (before, _), stride in zip(widths, strides, strict=True))
+    return _put(result, node, View(node.shape, strides, start))
+
+
+def _put(base: Node, node: Node, target: View) -> Node:
+    """The value of ``base`` with ``node`` at ``target``."""
+    return Node(table.STORE, (base, node), base.shape, base.dtype, {"target": target})
 
 
 def dense(node: Node, *, from_start: bool = False) -> Node:
@@ -91,6 +179,29 @@ def gather(data: Node, indices: Node, axis: int, *, raises: bool) -> Node:
     shape = (*data.shape[:at], indices.shape[0], *data.shape[at + 1 :])
     attrs = {"axis": at, "size": data.shape[at], "shape": shape, "raises": raises}
     return Node(table.TABLE["gather"], (dense(data), dense(indices)), shape, data.dtype, attrs)
+
+
+def take(data: Node, indices: Node, axis: int) -> Node:
+    """Elements of ``data`` along ``axis`` by integers of one axis, negative ones from the end.
+
+    Raises:
+        AxisError: When the value is awaited: an index is out of range.
+        ShapeError: There are indices, and nothing along ``axis``.
+    """
+    size = data.shape[axis]
+    shape = (*data.shape[:axis], *indices.shape, *data.shape[axis + 1 :])
+    if 0 in shape and (size or 0 in indices.shape):
+        return build.constant(0, data.dtype, shape)
+    if indices.dtype.kind == "uint":
+        top = min(indices.dtype.range[1], dtypes.int32.range[1])  # out of range, as a cast is not
+        return gather(
+            data, build.cast(build.elementwise("minimum", indices, top), dtypes.int32), axis,
+            raises=True,
+        )  # fmt: skip
+    numbers = build.cast(indices, dtypes.int32)
+    from_end = build.elementwise("add", numbers, size)
+    is_behind = build.elementwise("less", numbers, 0)
+    return gather(data, build.elementwise("where", is_behind, from_end, numbers), axis, raises=True)
 
 
 def scatter(base: Node, data: Node, indices: Node, axis: int, *, raises: bool) -> Node:
@@ -173,15 +284,18 @@ def conv2d(name: str, first: Node, second: Node, image: Shape, filters: Shape, c
     Args:
         name: ``conv2d`` (data, filters), ``conv2d_data`` (output gradient, filters) or
             ``conv2d_filter`` (data, output gradient).
-        first: First operand, float32.
-        second: Second operand, float32.
+        first: First operand, float32 or float16.
+        second: Second operand, of the same dtype.
         image: Shape of the data, (n, c, h, w).
         filters: Shape of the filters, (k, c / groups, r, s).
         conv: Strides and so on.
 
+    Returns:
+        A node of float32: what follows it rounds to float16, once.
+
     Raises:
         ShapeError: The shapes do not fit.
-        DTypeError: An operand is not float32.
+        DTypeError: The operands are not both float32 or both float16.
     """
     output = conv.output(image, filters)
     shape = {"conv2d": output, "conv2d_data": image, "conv2d_filter": filters}[name]
@@ -190,35 +304,38 @@ def conv2d(name: str, first: Node, second: Node, image: Shape, filters: Shape, c
         "conv2d_data": (output, filters),
         "conv2d_filter": (image, output),
     }[name]
+    _check_floats(name, (first, second))
     for operand, expected in zip((first, second), wanted, strict=True):
-        _check_float(name, operand.dtype)
         if operand.shape != expected:
             raise ShapeError(f"{name}: shape {operand.shape}: must be {expected}")
     attrs = {"sizes": conv.sizes(image, filters)}
     return Node(table.TABLE[name], (dense(first), dense(second)), shape, dtypes.float32, attrs)
 
 
-def _check_float(name: str, dtype: DType) -> None:
-    if dtype is not dtypes.float32:
-        raise DTypeError(f"{name}: {dtype.name}: takes float32; cast with astype")
+def _check_floats(name: str, nodes: Sequence[Node]) -> DType:
+    """The one dtype of all nodes, float32 or float16."""
+    first = nodes[0].dtype
+    if first.kind != "float" or any(node.dtype is not first for node in nodes):
+        given = " and ".join(dict.fromkeys(node.dtype.name for node in nodes))
+        raise DTypeError(f"{name}: {given}: takes float32, or float16; cast with astype")
+    return first
 
 
 def attention(operands: Sequence[Node], mask: Node | None, scale: float, *, causal: bool) -> Node:
     """Attention of queries (b, h, sq, d), keys and values (b, h, skv, d), with a mask to be added.
 
     Args:
-        operands: Queries, keys and values, float32.
-        mask: Broadcasts to (b, h, sq, skv), or None.
+        operands: Queries, keys and values, all float32 or all float16.
+        mask: Of that dtype too; broadcasts to (b, h, sq, skv), or None.
         scale: What scores are multiplied by, before the mask is added.
         causal: Query i sees keys up to i + skv - sq.
 
     Raises:
         ShapeError: The shapes do not fit.
-        DTypeError: An operand is not float32.
+        DTypeError: The operands are not all float32 or all float16.
     """
     queries, keys, values = (node.shape for node in operands)
-    for node in (*operands, *([mask] if mask is not None else [])):
-        _check_float("attention", node.dtype)
+    dtype = _check_floats("attention", [*operands, *([mask] if mask is not None else [])])
     if len(queries) != 4 or keys != values or keys[:2] != queries[:2] or keys[3:] != queries[3:]:
         raise ShapeError(
             f"attention: queries {queries}, keys {keys}, values {values}: must be (b, h, sq, d) "
@@ -229,8 +346,8 @@ def attention(operands: Sequence[Node], mask: Node | None, scale: float, *, caus
         nodes.append(_mask(mask, (*queries[:3], keys[2])))
     attrs = {"keys": keys[2], "scale": scale, "causal": causal}
     if 0 in queries or keys[2] == 0:
-        return build.constant(0.0, dtypes.float32, queries)
-    return Node(table.TABLE["attention"], tuple(nodes), queries, dtypes.float32, attrs)
+        return build.constant(0.0, dtype, queries)
+    return Node(table.TABLE["attention"], tuple(nodes), queries, dtype, attrs)
 
 
 def _mask(mask: Node, scores: Shape) -> Node:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from aiogpu.graph.table import Op
 
 Operand = Node | bool | int | float | complex
+
+# Whether rows give way to their fast ones: what is made then computes by WGSL's own functions.
+FAST: Final[ContextVar[bool]] = ContextVar("aiogpu_fast_math", default=False)
 
 
 def constant(value: Scalar, dtype: DType, shape: Shape = ()) -> Node:
@@ -69,6 +73,8 @@ def binary(op: Op, first: Operand, second: Operand, frames: int) -> Node:
         first.dtype if first.__class__ is Node else first.__class__,
         second.dtype if second.__class__ is Node else second.__class__,
     )
+    if op.fast is not None and FAST.get():
+        op = op.fast
     known = op.pairs.get(pair)
     if known is None:
         return elementwise(op.name, first, second)
@@ -89,6 +95,8 @@ def elementwise(name: str, *operands: Operand) -> Node:
         ShapeError: The shapes do not broadcast.
     """
     op = table.TABLE[name]
+    if op.fast is not None and FAST.get():
+        op = op.fast
     target, result = _dtypes(op, operands)
     if len(operands) == 2 and all(
         not isinstance(operand, Node) or operand.dtype is want
@@ -229,16 +237,34 @@ def _accumulates(dtype: DType) -> DType:
     return dtypes.INT if dtype.kind in {"bool", "int"} else dtype
 
 
-def reduction(name: str, node: Node, axis: int | Sequence[int] | None, *, keepdims: bool) -> Node:
+def reduction(
+    name: str,
+    node: Node,
+    axis: int | Sequence[int] | None,
+    *,
+    keepdims: bool,
+    dtype: DType | None = None,
+) -> Node:
     """A reduction of the op table, over the axes that ``axis`` names, in the dtype that it gives.
+
+    Args:
+        name: The row.
+        node: What is reduced.
+        axis: An axis, several, or None for all.
+        keepdims: Whether the axes stay, with size 1.
+        dtype: For sums and products, what the elements are cast to first.
 
     Raises:
         AxisError: There is no such axis.
+        DTypeError: The operation does not take or give such a dtype.
         UsageError: A max or min of no elements.
     """
     axes = shapes.axis_indices(axis, len(node.shape), name)
     check_kind(table.TABLE[name], node.dtype)
-    if name in {"sum", "prod"}:
+    if dtype is not None:
+        if dtype.kind == "bool":
+            raise DTypeError(f"{name}: dtype bool: gives numbers; use any or all")
+    elif name in {"sum", "prod"}:
         dtype = _accumulates(node.dtype)
     elif name == "mean":
         dtype = node.dtype if node.dtype.kind in {"float", "complex"} else dtypes.FLOAT
@@ -296,7 +322,7 @@ def matmul(first: Node, second: Node) -> Node:
     batch = shapes.broadcast((left.shape[:-2], right.shape[:-2]), "matmul")
     shape = (*batch, m, n)
     if k == 0 or prod(shape) == 0:
-        product = constant(0.0 if dtype.kind == "float" else 0, dtype, shape)
+        product = constant(0, dtype, shape)
     else:
         product = Node(table.MATMUL, (cast(left, dtype), cast(right, dtype)), shape, dtype)
     drop = [len(shape) - 2] * (len(first.shape) == 1) + [len(shape) - 1] * (len(second.shape) == 1)

@@ -69,9 +69,33 @@ class Op:
     # Pairs of operands, dtypes or types of Python numbers, that were met before and that need no
     # cast: the dtype in which Python numbers join, and the result's.
     pairs: dict[tuple[object, object], tuple[DType, DType]] = field(default_factory=dict)
+    fast: Op | None = None  # the row that takes this one's place inside `aiogpu.fast_math`
 
 
 TABLE: Final[dict[str, Op]] = {}
+
+# What `aiogpu.fast_math` computes float32 by: WGSL's own, as exact and as fast as the adapter has
+# them. expm1, log1p, hypot and logaddexp are there for the digits that these would lose, and stay.
+_FAST: Final = {
+    "divide": "({0} / {1})",
+    "reciprocal": "(1.0 / {0})",
+    "pow": "pow({0}, {1})",
+    "atan2": "atan2({0}, {1})",
+    "log10": "(log2({0}) * 0.30103)",
+    # Adapters may take the quotient of two exponentials, which overflow.
+    "tanh": "tanh(clamp({0}, -9.1, 9.1))",
+    "sigmoid": "(1.0 / (1.0 + exp(-{0})))",
+    "silu": "({0} / (1.0 + exp(-{0})))",
+    # D. Hendrycks and K. Gimpel, "Gaussian Error Linear Units" (2016): off by 5e-4 at most.
+    "gelu": "({0} * (1.0 - 1.0 / (exp({0} * (1.5957691 + 0.07135481 * {0} * {0})) + 1.0)))",
+    **{
+        name: f"{name}({{0}})"
+        for name in (
+            "exp", "log", "log2", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+            "cosh", "asinh", "acosh", "atanh",
+        )
+    },
+}  # fmt: skip
 
 
 def _row(
@@ -82,7 +106,11 @@ def _row(
     kinds: str = "buif",
     wgsl: Mapping[str, str] | None = None,
 ) -> Op:
-    op = TABLE[name] = Op(name, family, arity, rule, kinds, wgsl or {})
+    fast = None
+    if name in _FAST:
+        text = {**(wgsl or {}), "f32": _FAST[name]}
+        fast = TABLE[f"fast_{name}"] = Op(f"fast_{name}", family, arity, rule, kinds, text)
+    op = TABLE[name] = Op(name, family, arity, rule, kinds, wgsl or {}, fast=fast)
     return op
 
 

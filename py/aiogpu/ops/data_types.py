@@ -66,6 +66,24 @@ def _of(given: object, operation: str) -> DType:
     return given.dtype if isinstance(given, Array) else dtypes.as_dtype(given, operation)
 
 
+def astype(x: Array, dtype: object, /, *, copy: bool = True) -> Array:
+    """``x`` in another dtype.
+
+    Floats truncate and saturate to integers, NaN gives 0; integers wrap; true is what is not 0.
+
+    Args:
+        x: The array.
+        dtype: The dtype.
+        copy: Whether an array that has the dtype is copied too; values are not changed in place,
+            so that only memory is at stake.
+
+    Raises:
+        DTypeError: There is no such dtype, or ``x`` is complex and it is a real one.
+    """
+    result = x.astype(dtype)
+    return result.copy() if copy and result.dtype is x.dtype else result
+
+
 def finfo(type: object, /) -> FInfo:
     """The limits of a floating-point dtype, or of that of an array.
 

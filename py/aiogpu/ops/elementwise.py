@@ -20,7 +20,7 @@ Operand = Array | Scalar
 def _apply(name: str, *operands: object) -> Array:
     nodes = [as_operand(operand) for operand in operands]
     if not any(isinstance(operand, Array) for operand in operands) and all(
-        isinstance(node, (bool, int, float)) for node in nodes
+        isinstance(node, (bool, int, float, complex)) for node in nodes
     ):
         shown = ", ".join(map(repr, operands))
         raise UsageError(f"{name}: {shown}: needs at least one array")
@@ -77,6 +77,11 @@ def ceil(x: Array, /) -> Array:
     return _apply("ceil", x)
 
 
+def conj(x: Array, /) -> Array:
+    """Complex conjugate; numeric, same dtype: reals are their own."""
+    return _apply("conj", x)
+
+
 def cos(x: Array, /) -> Array:
     """Cosine of an angle in radians. Floating-point result."""
     return _apply("cos", x)
@@ -105,6 +110,15 @@ def expm1(x: Array, /) -> Array:
 def floor(x: Array, /) -> Array:
     """Largest integer not above x; numeric, same dtype."""
     return _apply("floor", x)
+
+
+def imag(x: Array, /) -> Array:
+    """Imaginary part of complex numbers; float32 result.
+
+    Raises:
+        DTypeError: ``x`` is not complex.
+    """
+    return _apply("imag", x)
 
 
 def isfinite(x: Array, /) -> Array:
@@ -155,6 +169,11 @@ def negative(x: Array, /) -> Array:
 def positive(x: Array, /) -> Array:
     """X itself; numeric."""
     return _apply("positive", x)
+
+
+def real(x: Array, /) -> Array:
+    """Real part, float32 for complex numbers; reals are their own. Numeric."""
+    return _apply("real", x)
 
 
 def reciprocal(x: Array, /) -> Array:
@@ -247,6 +266,11 @@ def bitwise_xor(x1: Operand, x2: Operand, /) -> Array:
     return _apply("bitwise_xor", x1, x2)
 
 
+def copysign(x1: Operand, x2: Operand, /) -> Array:
+    """Magnitude of x1 with the sign of x2, also of zeros and NaN; floating-point."""
+    return _apply("copysign", x1, x2)
+
+
 def divide(x1: Operand, x2: Operand, /) -> Array:
     """x1 / x2. Floating-point result; infinite or NaN where x2 is 0."""
     return _apply("divide", x1, x2)
@@ -287,6 +311,11 @@ def less_equal(x1: Operand, x2: Operand, /) -> Array:
     return _apply("less_equal", x1, x2)
 
 
+def logaddexp(x1: Operand, x2: Operand, /) -> Array:
+    """log(exp(x1) + exp(x2)) without overflow on the way. Floating-point result."""
+    return _apply("logaddexp", x1, x2)
+
+
 def logical_and(x1: Operand, x2: Operand, /) -> Array:
     """Whether both are nonzero; bool result."""
     return _apply("logical_and", x1, x2)
@@ -317,6 +346,11 @@ def multiply(x1: Operand, x2: Operand, /) -> Array:
     return _apply("multiply", x1, x2)
 
 
+def nextafter(x1: Operand, x2: Operand, /) -> Array:
+    """The next number of the dtype after x1 towards x2; floating-point."""
+    return _apply("nextafter", x1, x2)
+
+
 def not_equal(x1: Operand, x2: Operand, /) -> Array:
     """Whether x1 != x2; bool result."""
     return _apply("not_equal", x1, x2)
@@ -338,6 +372,15 @@ def subtract(x1: Operand, x2: Operand, /) -> Array:
 
 
 def clip(x: Array, /, min: Operand | None = None, max: Operand | None = None) -> Array:
-    """X limited to [min, max]; NaN stays NaN. None leaves an end open."""
+    """X limited to [min, max]; NaN stays NaN. Numeric; the dtypes promote.
+
+    Args:
+        x: The array.
+        min: The lower end, a number or an array that broadcasts; None leaves it open.
+        max: The upper end, likewise. Where it is below ``min``, it is the result.
+
+    Raises:
+        IntegerOverflowError: A number for an end does not fit the dtype of ``x``.
+    """
     result = x if min is None else maximum(x, min)
     return result if max is None else minimum(result, max)
