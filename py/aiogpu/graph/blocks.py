@@ -91,7 +91,9 @@ def _distances(node: Node, axes: tuple[int, ...]) -> Node:
         for pair in ((node, pivot), (pivot, node))
     )
     is_above = build.elementwise("greater_equal", node, pivot)
-    return build.elementwise("where", is_above, up, build.elementwise("negative", down))
+    off = build.elementwise("where", is_above, up, build.elementwise("negative", down))
+    # The mean in float32, and so the pivot, may be off by 128.
+    return build.elementwise("subtract", off, build.reduction("mean", off, axes, keepdims=True))
 
 
 def concat(nodes: Sequence[Node], axis: int) -> Node:
