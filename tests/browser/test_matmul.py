@@ -77,6 +77,24 @@ async def test_integers_are_exact_modulo_their_width(selenium_worker):
 
 
 @run_in_pyodide
+async def test_complex_products_and_transposed_squares(selenium_worker):
+    import numpy as np
+    from numpy.testing import assert_array_equal
+
+    import aiogpu as gpu
+
+    rng = np.random.default_rng(6)
+    for m, k, n in ((60, 40, 3), (1, 3, 33), (33, 65, 31)):
+        shapes = ((m, k), (k, n))
+        a, b = ((rng.integers(-5, 6, (2, *shape)).astype("f4")) for shape in shapes)
+        one, two = (each[0] + 1j * each[1] for each in (a, b))
+        x, y = gpu.asarray(one), gpu.asarray(two)
+        product, square = await gpu.read(x @ y, x @ x.T)
+        assert_array_equal(product, one @ two)
+        assert_array_equal(square, one @ one.T)
+
+
+@run_in_pyodide
 async def test_operands_that_are_views(selenium_worker):
     import numpy as np
     from numpy.testing import assert_array_equal

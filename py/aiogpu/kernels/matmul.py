@@ -348,7 +348,13 @@ def _tiled(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
 
 def _plain(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
     tall, wide = kernel.tall, kernel.wide
-    product = "ag_cmul(x{r}, y{c})" if kind == "vec2f" else "x{r} * y{c}"
+    # By parts: SwiftShader takes minutes to compile sixteen calls of `ag_cmul` in a loop. Its care
+    # for what a compiler might fold is not needed here, where no operand is known to be another.
+    product = (
+        "vec2f(x{r}.x * y{c}.x - x{r}.y * y{c}.y, x{r}.x * y{c}.y + x{r}.y * y{c}.x)"
+        if kind == "vec2f"
+        else "x{r} * y{c}"
+    )
     pairs = [(r, c) for r in range(tall) for c in range(wide)]
     return "", [
         f"let row = row0 + ty * {tall}u;",
