@@ -133,6 +133,11 @@ async def test_variances_are_right_where_numbers_are_far_from_0(selenium_worker)
             # Sums of squares of rounded distances: their relative error is that of the roundings.
             bound = 2**-10 if host.dtype == "f2" else 2e-6
             np.testing.assert_allclose(read, value, rtol=bound, atol=1e-15, err_msg=str(host.dtype))
+    large = gpu.ones((64, 100))
+    await large.numpy()
+    before = gpu.counters()["dispatches"]
+    await gpu.std(large, axis=1).evaluate()
+    assert gpu.counters()["dispatches"] - before == 3  # distances from the mean lie nowhere
     x = gpu.asarray(np.array([[1.0, 3]], "f4"))
     assert (await gpu.var(x, axis=1, correction=0.5).numpy() == np.float32(2 / 1.5)).all()
     assert np.isnan(await gpu.var(x, correction=2).item())

@@ -69,21 +69,23 @@ def variance(
     shape, count = build.reduced_shape(node.shape, axes, keepdims=keepdims)
     if count <= correction or count == 0:
         return build.constant(float("nan"), result, shape)
-    off = _distances(node, axes)
+    numbers, mean = _near_mean(node, axes)
+    # Two nodes of one value: each is computed on the way to its sum, and lies nowhere.
+    off, again = (build.elementwise("subtract", numbers, mean) for _ in range(2))
     squares = build.reduce("sum", build.elementwise("square", off), axes, keepdims=keepdims)
-    drift = build.reduce("sum", off, axes, keepdims=keepdims)
+    drift = build.reduce("sum", again, axes, keepdims=keepdims)
     lost = build.elementwise("multiply", build.elementwise("square", drift), 1 / count)
     rest = build.elementwise("maximum", build.elementwise("subtract", squares, lost), 0.0)
     variance = build.elementwise("divide", rest, float(count - correction))
     return build.cast(build.elementwise("sqrt", variance) if root else variance, result)
 
 
-def _distances(node: Node, axes: tuple[int, ...]) -> Node:
-    """How far the elements are from about their mean over ``axes``, in float32."""
+def _near_mean(node: Node, axes: tuple[int, ...]) -> tuple[Node, Node]:
+    """Float32 numbers that are as far from each other as the elements, and about their mean."""
     single = build.cast(node, dtypes.FLOAT)
     mean = build.reduction("mean", single, axes, keepdims=True)
     if node.dtype.is_packed or node.dtype.kind == "float":
-        return build.elementwise("subtract", single, mean)
+        return single, mean
     pivot = build.cast(mean, node.dtype)
     # The larger less the smaller is right modulo 2^32, and so as a uint32.
     up, down = (
@@ -93,7 +95,7 @@ def _distances(node: Node, axes: tuple[int, ...]) -> Node:
     is_above = build.elementwise("greater_equal", node, pivot)
     off = build.elementwise("where", is_above, up, build.elementwise("negative", down))
     # The mean in float32, and so the pivot, may be off by 128.
-    return build.elementwise("subtract", off, build.reduction("mean", off, axes, keepdims=True))
+    return off, build.reduction("mean", off, axes, keepdims=True)
 
 
 def concat(nodes: Sequence[Node], axis: int) -> Node:

@@ -76,9 +76,10 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
             f"axis {axis} differ"
         )
     wide = dtypes.FLOAT if dtype is dtypes.float16 else dtype
-    product = build.elementwise(
-        "multiply", build.elementwise("conj", build.cast(first, wide)), build.cast(second, wide)
-    )
+    left = build.cast(first, wide)
+    if wide.kind == "complex":
+        left = build.elementwise("conj", left)
+    product = build.elementwise("multiply", left, build.cast(second, wide))
     total = build.reduce("sum", product, (len(product.shape) + back,), keepdims=False)
     return Array(build.cast(total, dtype))
 
