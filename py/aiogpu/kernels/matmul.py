@@ -236,13 +236,26 @@ def _multiply(kernel: Kernel, kind: str, row: int, a: str) -> list[str]:
     return lines
 
 
-def _puts(kernel: Kernel, row: str, col: str) -> list[str]:
-    """Store the block; ``row`` and ``col`` are templates of its rows and columns."""
+def _puts(kernel: Kernel, kind: str, row: str, col: str) -> list[str]:
+    """Store the block; ``row`` and ``col`` are templates of its rows and columns.
+
+    By a loop, since the finish would stand there sixty-four times: SwiftShader compiles that for
+    seconds.
+    """
+    vectors = kernel.wide // 4
+    count = kernel.tall * vectors
     return [
-        f"put(c0, {row.format(i)}, {col.format(j)} + {q}u, c{i}_{j}.{part});"
-        for i in range(kernel.tall)
-        for j in range(kernel.wide // 4)
-        for q, part in enumerate("xyzw")
+        f"var block: array<vec4<{kind}>, {count}>;",
+        *(
+            f"block[{i * vectors + j}] = c{i}_{j};"
+            for i in range(kernel.tall)
+            for j in range(vectors)
+        ),
+        f"for (var at = 0u; at < {4 * count}u; at++) {{",
+        f"  let row = {row.format(f'(at / {4 * vectors}u)')};",
+        f"  let col = {col.format(f'(at / 4u % {vectors}u)')} + at % 4u;",
+        "  put(c0, row, col, block[at / 4u][at % 4u]);",
+        "}",
     ]
 
 
@@ -252,14 +265,14 @@ def _direct(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
     last = []
     for q in range(4):
         for j in range(vectors):
-            load = f"y{q}_{j} = b4(b_at + {q}u * p.b_row, col + {4 * j}u);"
+            load = f"y{q}_{j} = b4(b_at + {q}u * p.b_row, left + {4 * j}u);"
             rows.append(f"let {load}")
             last.append(f"var y{q}_{j} = vec4<{kind}>(); if (k + {q}u < p.k) {{ {load} }}")
     body = [
-        f"let row = row0 + ty * {tall}u;",
-        f"let col = col0 + tx * {kernel.wide}u;",
+        f"let top = row0 + ty * {tall}u;",
+        f"let left = col0 + tx * {kernel.wide}u;",
         # Rows past the end repeat the last one and are not stored.
-        *(f"let at{i} = a0 + min(row + {i}u, p.m - 1u) * p.a_row;" for i in range(tall)),
+        *(f"let at{i} = a0 + min(top + {i}u, p.m - 1u) * p.a_row;" for i in range(tall)),
         *_sums(kernel, kind),
         "let whole = p.k / 4u * 4u;",
         "for (var k = 0u; k < whole; k += 4u) {",
@@ -287,7 +300,7 @@ def _direct(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
             *(f"    {line}" for line in _multiply(kernel, kind, i, "x")),
             "  }",
         ]
-    return "", [*body, "}", *_puts(kernel, "row + {}u", f"col + 4u * {'{}'}u")]
+    return "", [*body, "}", *_puts(kernel, kind, "top + {}", "left + 4u * {}")]
 
 
 def _tiled(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
@@ -341,9 +354,9 @@ def _tiled(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
             "    }",
         ]
     body += ["  }", "  if (k0 >= p.k) { break; }", "  workgroupBarrier();", "}"]
-    row = f"row0 + ty + {down}u * {'{}'}u"
-    col = f"col0 + (tx + {across}u * {'{}'}u) * 4u"
-    return declarations, body + _puts(kernel, row, col)
+    row = f"row0 + ty + {down}u * {{}}"
+    col = f"col0 + (tx + {across}u * {{}}) * 4u"
+    return declarations, body + _puts(kernel, kind, row, col)
 
 
 def _plain(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
