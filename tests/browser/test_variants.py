@@ -127,7 +127,8 @@ async def test_every_block_of_a_product_is_right_at_its_edges(selenium_worker, n
     rng = np.random.default_rng(5)
     try:
         for m, k, n in (
-            (1, 1, 1), (3, 4, 5), (31, 33, 32), (65, 20, 68), (129, 3, 131), (1, 64, 300), (4, 2, 8),
+            (1, 1, 1), (3, 4, 5), (31, 33, 32), (65, 20, 68), (129, 3, 131), (1, 64, 300),
+            (4, 2, 8),
         ):  # fmt: skip
             a = rng.integers(-4, 5, (m, k)).astype("f4")
             b = rng.integers(-4, 5, (k, n)).astype("f4")
