@@ -1,4 +1,4 @@
-"""The two software adapters, and functions of the numerics library applied on them, no browser."""
+"""The two software adapters: kernels and functions of the numerics library on them, no browser."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,18 +62,32 @@ DRIVERS: Mapping[str, Driver] = {
 }
 
 
-def apply(
-    driver: Driver, calls: Mapping[str, tuple[NDArray[Any], ...]], folder: Path
-) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Apply functions of the library to arrays, all in one process.
+class Job(NamedTuple):
+    """A kernel to be run once, an invocation an element, 64 a workgroup.
+
+    Attributes:
+        wgsl: Its text: `main`, the inputs at bindings 0 and up of group 0, the output at the next.
+        inputs: The arrays, of whole words.
+        nwords: How many words of 32 bits the output has.
+    """
+
+    wgsl: str
+    inputs: tuple[NDArray[Any], ...]
+    nwords: int
+
+
+def launch(
+    driver: Driver, jobs: Mapping[str, Job], folder: Path
+) -> tuple[str, dict[str, NDArray[np.uint32]]]:
+    """Run kernels, all in one process.
 
     Args:
         driver: Where.
-        calls: Arrays of 32-bit elements, one for each argument, by the function's name.
+        jobs: The kernels by their labels.
         folder: An empty one, for the arrays.
 
     Returns:
-        The adapter's description, and the results by name; a bool comes as 0 or 1.
+        The adapter's description, and the words of the outputs by label.
 
     Raises:
         RuntimeError: The driver is not there, the adapter is another one, or a kernel failed.
@@ -81,20 +95,45 @@ def apply(
     if not driver.manifest.is_file():
         raise RuntimeError(f"{driver.name}: {driver.manifest}: no such file: run `make setup`")
     lines = []
-    dtypes = {}
-    for name, arguments in calls.items():
-        wgsl, dtypes[name] = kernel(name)
-        paths = [folder / f"{name}.{place}" for place in range(len(arguments))]
-        for path, argument in zip(paths, arguments, strict=True):
-            argument.tofile(path)
-        job = {"label": name, "wgsl": wgsl, "count": len(arguments[0])}
-        lines.append(job | {"inputs": list(map(str, paths)), "output": str(folder / name)})
+    for at, (label, job) in enumerate(jobs.items()):
+        paths = [folder / f"{at}.{place}" for place in range(len(job.inputs))]
+        for path, array in zip(paths, job.inputs, strict=True):
+            array.tofile(path)
+        line = {"label": label, "wgsl": job.wgsl, "count": job.nwords}
+        lines.append(line | {"inputs": list(map(str, paths)), "output": str(folder / str(at))})
     adapter, failures = _run(driver, lines)
     if driver.mark not in adapter:
         raise RuntimeError(f"{driver.name}: {driver.manifest} opened {adapter!r}, another adapter")
     if failures:
         raise RuntimeError(f"{driver.name}: {failures}")
-    return adapter, {name: np.fromfile(folder / name, dtype) for name, dtype in dtypes.items()}
+    words = (np.fromfile(folder / str(at), np.uint32) for at in range(len(jobs)))
+    return adapter, dict(zip(jobs, words, strict=True))
+
+
+def apply(
+    driver: Driver, calls: Mapping[str, tuple[NDArray[Any], ...]], folder: Path
+) -> tuple[str, dict[str, NDArray[Any]]]:
+    """Apply functions of the library to arrays, all in one process.
+
+    Args:
+        driver: Where.
+        calls: Arrays of elements of the parameters' types, one for each, by the function's name.
+        folder: An empty one, for the arrays.
+
+    Returns:
+        The adapter's description, and the results by name; a bool comes as 0 or 1.
+
+    Raises:
+        RuntimeError: As `launch`.
+    """
+    jobs = {}
+    dtypes = {}
+    for name, arguments in calls.items():
+        wgsl, dtypes[name] = kernel(name)
+        words = np.dtype(dtypes[name]).itemsize // 4
+        jobs[name] = Job(wgsl, arguments, words * len(arguments[0]))
+    adapter, results = launch(driver, jobs, folder)
+    return adapter, {name: result.view(dtypes[name]) for name, result in results.items()}
 
 
 def _run(driver: Driver, lines: list[dict[str, Any]]) -> tuple[str, list[Any]]:

@@ -41,7 +41,13 @@ HARD: Floats = np.array(
 )
 
 _SIGNATURE = re.compile(r"fn \w+\((?P<parameters>[^)]*)\) -> (?P<result>\w+) \{")
-_DTYPES = {"f32": np.float32, "i32": np.int32, "u32": np.uint32, "bool": np.uint32}
+_DTYPES = {
+    "f32": np.float32,
+    "i32": np.int32,
+    "u32": np.uint32,
+    "bool": np.uint32,
+    "vec2f": np.complex64,
+}
 # 2/pi to 224 bits.
 _TWO_OVER_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163AB
 
@@ -61,13 +67,15 @@ def kernel(name: str) -> tuple[str, type[np.generic]]:
         for place, wgsl in enumerate(types)
     )
     call = f"{name}({', '.join(f'x{place}[i]' for place in range(len(types)))})"
-    word = f"select(0u, 1u, {call})" if signature["result"] == "bool" else f"bitcast<u32>({call})"
+    bits = "vec2u" if signature["result"] == "vec2f" else "u32"
+    is_bool = signature["result"] == "bool"
+    element = f"select(0u, 1u, {call})" if is_bool else f"bitcast<{bits}>({call})"
     main = f"""
-@group(0) @binding({len(types)}) var<storage, read_write> out: array<u32>;
+@group(0) @binding({len(types)}) var<storage, read_write> out: array<{bits}>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
   let i = id.x;
   if (i < arrayLength(&out)) {{
-    out[i] = {word};
+    out[i] = {element};
   }}
 }}
 """

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drivers import DRIVERS, apply
+from drivers import DRIVERS, Driver, Job, apply
+from drivers import launch as launch_on
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,13 +41,33 @@ def validate() -> Callable[[Mapping[str, str]], dict[str, list[str]]]:
 
 
 @pytest.fixture(scope="session", params=DRIVERS)
-def evaluate(request, tmp_path_factory) -> Callable[..., dict[str, np.ndarray]]:
-    """Applies functions of the library to arrays on a software adapter, each of the two in turn.
+def driver(request) -> Driver:
+    """Each of the two software adapters in turn."""
+    return DRIVERS[request.param]
+
+
+@pytest.fixture(scope="session")
+def launch(driver, tmp_path_factory) -> Callable[..., dict[str, np.ndarray]]:
+    """Runs kernels on a software adapter.
+
+    Called with ``{label: (wgsl, inputs, nwords)}``, gives ``{label: words}``.
+    """
+
+    def run(jobs: Mapping[str, tuple[str, tuple[np.ndarray, ...], int]]) -> dict[str, np.ndarray]:
+        folder = tmp_path_factory.mktemp("launch")
+        return launch_on(driver, {label: Job(*job) for label, job in jobs.items()}, folder)[1]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def evaluate(driver, tmp_path_factory) -> Callable[..., dict[str, np.ndarray]]:
+    """Applies functions of the library to arrays on a software adapter.
 
     Called with ``{function: arguments}``, gives ``{function: result}``; a bool comes as 0 or 1.
     """
 
     def run(calls: Mapping[str, tuple[np.ndarray, ...]]) -> dict[str, np.ndarray]:
-        return apply(DRIVERS[request.param], calls, tmp_path_factory.mktemp("evaluate"))[1]
+        return apply(driver, calls, tmp_path_factory.mktemp("evaluate"))[1]
 
     return run

@@ -1,7 +1,7 @@
-"""The complex functions, on SwiftShader against NumPy in complex128, and every special argument.
+"""The complex functions on both software adapters, against NumPy in complex128, specials and all.
 
 An error is a distance in the plane, relative to the right result's modulus, in units of 2^-24. Two
-of 2^-126 are allowed besides: SwiftShader reads parts below that as 0 and flushes such results.
+of 2^-126 are allowed besides: an adapter may read parts below that as 0 and flush such results.
 
 Special arguments are compared with NumPy's results, but where NumPy deviates from the Array API
 standard (``expm1`` and ``log1p`` of infinities, ``sign`` of an infinity beside a NaN, quotients of

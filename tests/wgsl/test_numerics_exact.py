@@ -54,6 +54,18 @@ def around_halves() -> np.ndarray:
     return np.concatenate([*(each.view(np.float32) for each in steps), ties, FLOATS])
 
 
+def two_halves() -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of float16 numbers: any, neighbours, and every one of the edges with every other."""
+    edges = np.array([0, 1, 2, 0x3FF, 0x400, 0x3C00, 0x7BFE, 0x7BFF, 0x7C00, 0x7E00], np.uint16)
+    every = HALVES.astype(np.uint16)
+    first, second = pairs(every, np.concatenate([edges, edges | 0x8000]))
+    first, second = (
+        np.concatenate([first, every, every]),
+        np.concatenate([second, every + 1, every]),
+    )
+    return first.view(np.float16), second.view(np.float16)
+
+
 def saturated(least: int, greatest: int, dtype: type) -> np.ndarray:
     """NumPy's own casts are not defined outside of the range."""
     whole = np.trunc(np.nan_to_num(FLOATS.astype(np.float64), nan=0.0))
@@ -89,6 +101,10 @@ def cases() -> dict[str, tuple[tuple[np.ndarray, ...], np.ndarray]]:
     """For each function its arguments and the right results."""
     x, (a, b), (i, j), (u, v) = FLOATS, TWO_FLOATS, TWO_INTS, TWO_WORDS
     tall = around_halves()
+    g, h = two_halves()
+    wide = g.astype(np.float32), h.astype(np.float32)
+    # The standard has the second of two zeros, as NumPy's float32; its float16 has the first.
+    next_half = np.where(g == h, h, np.nextafter(g, h))
     bases, exponents = BASES.astype(np.int32), EXPONENTS.astype(np.int32)
     powers = [power(int(p), int(q)) for p, q in zip(BASES, EXPONENTS, strict=True)]
     unsigned = [power(int(p), int(q) % 2**32) for p, q in zip(BASES, EXPONENTS, strict=True)]
@@ -105,6 +121,7 @@ def cases() -> dict[str, tuple[tuple[np.ndarray, ...], np.ndarray]]:
         "ag_sign_f32": ((x,), np.sign(x)),
         "ag_copysign": ((a, b), np.copysign(a, b)),
         "ag_nextafter": ((a, b), np.nextafter(a, b)),
+        "ag_nextafter_f16": (wide, next_half.astype(np.float32)),
         "ag_max_f32": ((a, b), extreme(np.maximum, np.logical_and)),
         "ag_min_f32": ((a, b), extreme(np.minimum, np.logical_or)),
         "ag_add_f32": ((a, b), a + b),

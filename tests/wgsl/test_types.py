@@ -1,4 +1,4 @@
-"""How dtypes are loaded, stored, packed, narrowed and cast: as text in Tint, and on SwiftShader."""
+"""How dtypes are loaded, stored, packed, narrowed and cast: in Tint, and on both adapters."""
 
 import itertools
 
@@ -119,7 +119,7 @@ def test_every_cast_compiles(validate):
     assert validate(shaders) == {}
 
 
-# On SwiftShader.
+# On SwiftShader and on lavapipe.
 
 SPECIALS = [
     0, -0.0, 0.5, -0.5, 1, -1, 3.9, -3.9, 127.9, 128, -128.9, -129, 255.9, 256, 32767.5, 32768,
