@@ -18,7 +18,7 @@ from aiogpu.errors import AioGpuError, DeviceLostError, UsageError
 from aiogpu.graph import table
 from aiogpu.graph.node import SHOWN
 from aiogpu.limits import Limits
-from aiogpu.plan import Planner, output_nbytes, peak_nbytes
+from aiogpu.plan import Planner, Queue, output_nbytes, peak_nbytes
 from aiogpu.program import FAULTS
 from aiogpu.runtime.pool import Buffer
 from aiogpu.runtime.transfer import SLICE_S, HostData, HostTarget, JsTarget
@@ -98,25 +98,25 @@ class Evaluator:
             raise
 
     async def _record(self, runtime: Runtime, nodes: Sequence[Node]) -> None:
-        planned: deque[Task] = deque()
         turn = time.perf_counter()
-        task: Task | None
-        for task in self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()):
-            planned.append(task)
-            if time.perf_counter() - turn > SLICE_S:
-                await runtime.recorder.turn()
-                turn = time.perf_counter()
-        task = None  # nobody but the queue may hold what is computed
-        if runtime.pool.limit is not None:
-            runtime.pool.reserve(peak_nbytes(planned, nodes, runtime.pool.capacity), "evaluate")
-        await runtime.pipelines.prepare(
-            [launch for each in planned for launch in each.program.launches]
-        )
-        while planned:
-            await self._run(runtime, planned.popleft(), paced=True)
-            if time.perf_counter() - turn > SLICE_S:
-                await runtime.recorder.turn()
-                turn = time.perf_counter()
+        with Queue() as planned:
+            for task in self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()):
+                planned.add(task)
+                if time.perf_counter() - turn > SLICE_S:
+                    await runtime.recorder.turn()
+                    turn = time.perf_counter()
+            task = None  # type: ignore[assignment] # nobody but the queue may hold what is computed
+            tasks = planned.tasks
+            if runtime.pool.limit is not None:
+                runtime.pool.reserve(peak_nbytes(tasks, nodes, runtime.pool.capacity), "evaluate")
+            await runtime.pipelines.prepare(
+                [launch for each in tasks for launch in each.program.launches]
+            )
+            while tasks:
+                await self._run(runtime, tasks.popleft(), paced=True)
+                if time.perf_counter() - turn > SLICE_S:
+                    await runtime.recorder.turn()
+                    turn = time.perf_counter()
         for node in nodes:
             if isinstance(node.value, HostData):
                 try:
@@ -128,18 +128,22 @@ class Evaluator:
         """Enqueue all work that ``nodes`` need, at once and without a turn of the event loop."""
         runtime = self.runtime
         assert runtime is not None
-        for task in self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()):
-            _finish(self._run(runtime, task, paced=False))
+        with Queue() as planned:
+            for task in self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()):
+                planned.add(task)
+            task = None  # type: ignore[assignment] # as in `_record`
+            while planned.tasks:
+                _finish(self._run(runtime, planned.tasks.popleft(), paced=False))
 
     async def _run(self, runtime: Runtime, task: Task, *, paced: bool) -> None:
-        """Record one task; afterwards its node has a value or an error."""
+        """Record one task of a queue; afterwards its node has a value or an error."""
         node = task.node
-        if node.is_done:  # another plan was here meanwhile
-            return
         try:
+            if node.is_done:  # another plan was here meanwhile
+                return
             runtime.check_alive()
             slots = []
-            for source in task.inputs if task.base is None else (*task.inputs, task.base):
+            for source in task.sources:
                 value = _on_device(runtime, source)
                 if value is None:
                     value = await self._buffer(runtime, source, paced=paced)
@@ -155,6 +159,8 @@ class Evaluator:
             if isinstance(error, DeviceLostError) and runtime.lost_reason is not None:
                 runtime.stream.is_lost = True
             node.fail(error)
+        finally:
+            task.release()
 
     async def _buffer(self, runtime: Runtime, node: Node, *, paced: bool) -> Buffer:
         """The buffer of a node that has a value; host data is uploaded at its first use."""
@@ -343,7 +349,8 @@ def _record(
 
 def _successor(runtime: Runtime, base: Node, old: Buffer) -> Buffer:
     """A buffer with the bytes of ``base``, to be changed: its own if nobody else can see it."""
-    if base.holders == 0 and base.consumers == 1 and not old.is_shared and old.host is None:
+    is_last = base.holders == 0 and base.consumers == 1 and base.readers == 1
+    if is_last and not old.is_shared and old.host is None:
         serial = old.serial
         new = runtime.pool.inherit(old)
         runtime.stream.follow(serial, new)

@@ -8,7 +8,7 @@ put in.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -56,6 +56,44 @@ class Task:
     program: Program
     params: Sequence[tuple[int, ...]]
     is_alias: bool = False
+
+    @property
+    def sources(self) -> tuple[Node, ...]:
+        """The nodes whose values it reads or takes over."""
+        return tuple(self.inputs) if self.base is None else (*self.inputs, self.base)
+
+    def expect(self) -> None:
+        """Count it among the readers of its sources."""
+        for node in self.sources:
+            node.readers += 1
+
+    def release(self) -> None:
+        """It has run, or will not."""
+        for node in self.sources:
+            node.readers -= 1
+
+
+class Queue:
+    """Tasks that are going to run; until then nobody may overwrite what they read.
+
+    That a node has consumers does not tell: a plan reads through a view, and when the view has a
+    value of its own before the reader has run, the graph no longer leads to the view's owner.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: deque[Task] = deque()
+
+    def add(self, task: Task) -> None:
+        """Append a task, which `Task.release` must follow when it has run."""
+        task.expect()
+        self.tasks.append(task)
+
+    def __enter__(self) -> Queue:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for task in self.tasks:
+            task.release()
 
 
 class _Kept(NamedTuple):

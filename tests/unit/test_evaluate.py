@@ -49,6 +49,51 @@ async def test_host_data_is_uploaded_once_and_only_if_needed(host):
     del y
 
 
+async def test_memory_is_not_taken_over_before_all_that_was_planned_has_read_it(host):
+    x = gpu.asarray([[1.0, 2.0], [3.0, 4.0]])
+    shown = x.T
+    changed = x.reshape(2, 2)
+    changed[:] = 0
+    late = shown > 1  # reads x itself, through the view, which has its own value by then
+    del x
+    await gpu.read(shown, changed, late)
+    view, store, compare = dispatches(host)
+    assert [d.label for d in (view, store, compare)] == ["view", "store", "greater"]
+    assert compare.buffers[0] == view.buffers[0] != store.buffers[-1]
+
+
+async def test_memory_is_not_taken_over_in_a_drain_either(host):
+    await gpu.zeros(1).evaluate()
+    x = gpu.asarray([[1.0, 2.0], [3.0, 4.0]])
+    shown = x.T
+    changed = x.reshape(2, 2)
+    changed[:] = 0
+    late = shown > 1
+    nodes = [each._node for each in (shown, changed, late)]
+    del x
+    evaluate.DEFAULT.drain(nodes)
+    assert all(node.readers == 0 for node in nodes)
+    await gpu.synchronize()
+    view, store, compare = dispatches(host)[-3:]
+    assert compare.buffers[0] == view.buffers[0] != store.buffers[-1]
+
+
+async def test_a_plan_that_is_given_up_expects_nothing_any_more(host):
+    x = gpu.exp(gpu.asarray([1.0, 2.0]))
+    y = x.reshape(2)
+    y[0] = 5
+    read = asyncio.ensure_future(y.evaluate())
+    node = x._node
+    del x
+    await asyncio.sleep(0)
+    read.cancel()
+    await asyncio.gather(read, return_exceptions=True)
+    assert await y.evaluate() is y
+    assert node.readers == 0
+    assert [d.label for d in dispatches(host)] == ["exp", "store"]
+    assert dispatches(host)[0].buffers[-1] == dispatches(host)[1].buffers[-1]
+
+
 async def test_views_of_the_beginning_are_the_same_memory(host):
     x = await gpu.exp(gpu.ones((4, 6))).evaluate()
     before = len(dispatches(host))

@@ -65,6 +65,7 @@ class Node:
         holders: How many live arrays show this node.
         consumers: How many uncomputed nodes read this one.
         made: The fields of its `origin`.
+        readers: How many planned tasks that have not run yet read its value, or take it over.
     """
 
     # What a node is born with costs nothing here: making one is the price of every operation.
@@ -72,6 +73,7 @@ class Node:
     error: AioGpuError | None = None
     holders = 0
     consumers = 0
+    readers = 0
     made: tuple[CodeType, int] | None = None
 
     def __init__(
