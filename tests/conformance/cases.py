@@ -1,55 +1,23 @@
 """The numerics cases: small inputs on which libraries like this one have failed.
 
 Runs wherever aiogpu and NumPy run: ``tests/conformance.html`` calls `names` and `run` in the worker
-of any browser. Identifiers such as N01 name the kind of failure.
+of any browser.
 """
 
 import math
 import time
-import traceback
 
+import edges  # noqa: F401 - registers its cases
+import growth
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
+from registry import case, facts, names, run  # noqa: F401 - the page calls them here
 
 import aiogpu as gpu
 from aiogpu.kernels.numerics import ACCURACY
 
 nan, inf = float("nan"), float("inf")
 FOUR_ULP = 5e-7  # of float32, relative: the bound for elementary functions
-CASES = {}
-
-
-def case(identifier, title):
-    """Register a case under the identifier and a title for the table."""
-
-    def register(function):
-        CASES[identifier] = (title, function)
-        return function
-
-    return register
-
-
-def names():
-    """Identifiers and titles of all cases, in order."""
-    return [[identifier, title] for identifier, (title, _) in CASES.items()]
-
-
-async def run(identifier):
-    """Run one case: whether it passed, what was wrong, and how long it took."""
-    start = time.perf_counter()
-    message = ""
-    try:
-        await CASES[identifier][1]()
-    except Exception as error:  # noqa: BLE001 - whatever a case raises is its result
-        where = traceback.extract_tb(error.__traceback__)[1 if error.__traceback__.tb_next else 0]
-        message = f"{type(error).__name__}: {str(error).strip()} ({where.line})"
-    elapsed_ms = 1000 * (time.perf_counter() - start)
-    return {"passed": not message, "message": message, "elapsed_ms": elapsed_ms}
-
-
-async def facts():
-    """The adapter and the environment, for the report's head."""
-    return await gpu.report()
 
 
 def refusal(kind, function, *arguments):
@@ -432,3 +400,10 @@ async def polling():
         await (x + 1).numpy()
         times.append(1000 * (time.perf_counter() - start))
     assert min(times) < 10, f"{min(times):.1f} ms at best"  # Firefox polls every 100 ms
+
+
+@case("X03", "random graphs give the same fused and one operation a launch")
+async def random_graphs():
+    nchecked, failures = await growth.check_seeds(range(100, 112))
+    assert not failures, failures[0]
+    assert nchecked > 200

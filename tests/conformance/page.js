@@ -40,7 +40,10 @@ function showFacts({ aiogpu, adapter, environment }) {
 }
 
 async function runAll() {
-  const modules = { cases: new URL("./cases.py", import.meta.url).href };
+  const names = ["bounded", "graphs", "growth", "registry", "edges", "cases"];
+  const modules = Object.fromEntries(
+    names.map((name) => [name, new URL(`./${name}.py`, import.meta.url).href]),
+  );
   const gpu = await connect({
     indexURL,
     packages: ["numpy"],

@@ -7,8 +7,10 @@ import itertools
 import json
 import random
 import subprocess
+from collections import Counter
 from pathlib import Path
 
+import growth
 import pytest
 
 from aiogpu import dtypes
@@ -26,7 +28,9 @@ LIMITS = (
     Limits(immediate_nbytes=0),
     Limits(immediate_nbytes=64, is_fallback=True),
     Limits(immediate_nbytes=0, is_fallback=True, has_f16=True),
+    Limits(immediate_nbytes=64, has_f16=True),
 )
+ALL_LIMITS = range(len(LIMITS))
 SHAPE = (4, 6)
 ELEMENTWISE = [op.name for op in table.TABLE.values() if op.family == "elementwise"]
 REDUCTIONS = [op.name for op in table.TABLE.values() if op.family == "reduce"]
@@ -61,9 +65,9 @@ class Shaders:
         self.spaces = set()
         self._caches = [TextCache() for _ in LIMITS]
 
-    def add(self, label, node, *, fuse=True, limits=(0, 1, 2, 3)):
+    def add(self, label, *nodes, limits=ALL_LIMITS):
         for at in limits:
-            for step in schedule([node], LIMITS[at], fuse=fuse):
+            for step in schedule(nodes, LIMITS[at]):
                 for launch in render(step, LIMITS[at], self._caches[at]).launches:
                     self.labels.setdefault(launch.wgsl, f"{label} [{launch.label} {at}]")
                     self.spaces.add(launch.param_space)
@@ -244,6 +248,27 @@ def test_convolutions_and_attention(shaders):
             for causal in (False, True):
                 node = blocks.attention(operands, mask, 0.5, causal=causal)
                 shaders.add(f"attention {width} {mask and mask.shape} {causal}", node)
+    shaders.validate()
+
+
+def test_random_graphs_of_every_family_and_dtype(shaders):
+    """Cores in the middle of elementwise work, which may lie behind views, and stores of it."""
+    seen = Counter()
+    for seed in range(150):
+        graph = growth.grown(seed)
+        outputs = [array._node for array in graph.arrays()[0]]
+        shaders.add(f"graph {seed}", *outputs)
+        for step in schedule(outputs, LIMITS[0]):
+            codes = [code for code in (step.body, step.finish) if code is not None]
+            seen["places"] += any(code.places for code in codes)
+            length = sum(len(code.instrs) for code in codes)
+            seen["long"] += length > 10
+            seen["stores of fused work"] += step.target is not None and length > 1
+            seen[f"{step.family} and more"] += step.finish is not None
+            seen[step.dtype.name] += 1
+    assert min(seen[dtype.name] for dtype in dtypes.ALL) > 20, seen
+    assert min(seen["reduce and more"], seen["matmul and more"], seen["long"]) > 30, seen
+    assert min(seen["places"], seen["stores of fused work"]) > 60, seen
     shaders.validate()
 
 
