@@ -28,9 +28,10 @@ from aiogpu.eager import eager, explain
 
 # fmt: off
 from aiogpu.ops.creation import (
-    arange, array, asarray, empty, empty_like, eye, full, full_like, linspace, ones, ones_like,
-    zeros, zeros_like,
+    arange, array, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace,
+    meshgrid, ones, ones_like, tril, triu, zeros, zeros_like,
 )
+from aiogpu.ops.cumulative import cumulative_prod, cumulative_sum, diff
 from aiogpu.ops.data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
 from aiogpu.ops.elementwise import (
     abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
@@ -42,6 +43,7 @@ from aiogpu.ops.elementwise import (
     square, subtract, tan, tanh, trunc,
 )
 # fmt: on
+from aiogpu.ops.inspection import __array_namespace_info__
 from aiogpu.ops.kernels import wgsl
 from aiogpu.ops.linalg import matmul, matrix_transpose, tensordot, vecdot
 
@@ -52,6 +54,7 @@ from aiogpu.ops.manipulation import (
 )
 # fmt: on
 from aiogpu.ops.precision import fast_math
+from aiogpu.ops.rearranging import broadcast_shapes, repeat, roll, tile, unstack
 from aiogpu.ops.searching import argmax, argmin, count_nonzero, where
 from aiogpu.ops.statistical import all, any, max, mean, min, prod, std, sum, var
 from aiogpu.reading import read
@@ -61,28 +64,30 @@ from aiogpu.surface import Canvas, canvas, synchronize
 
 newaxis = None
 __version__ = version()
+__array_api_version__ = "2024.12"
 __getattr__ = spellings.refuse  # names that are only NumPy's
 
 # fmt: off
 __all__ = [
-    "Adapter", "Array", "Backend", "Canvas", "DType", "Device", "Read", "abs", "acos", "acosh",
-    "add", "all", "any", "arange", "argmax", "argmin", "array", "asarray", "asin", "asinh",
-    "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to",
-    "can_cast", "canvas", "ceil", "clip", "close", "complex64", "concat", "conj", "copysign", "cos",
-    "cosh", "count_nonzero", "counters", "divide", "e", "eager", "empty", "empty_like",
+    "Adapter", "Array", "Backend", "Canvas", "DType", "Device", "Read", "__array_namespace_info__",
+    "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "array", "asarray",
+    "asin", "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "canvas", "ceil", "clip",
+    "close", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "counters",
+    "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "empty", "empty_like",
     "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1", "eye",
-    "fast_math", "finfo", "flip", "float16", "float32", "floor", "floor_divide", "full",
-    "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int16", "int32",
-    "int8", "is_available", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal",
+    "fast_math", "finfo", "flip", "float16", "float32", "floor", "floor_divide", "from_dlpack",
+    "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int16",
+    "int32", "int8", "is_available", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal",
     "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",
     "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum", "mean", "memory",
-    "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter", "nn",
-    "not_equal", "ones", "ones_like", "open_device", "pace", "pad", "permute_dims", "pi",
-    "positive", "pow", "prod", "progress", "read", "real", "reciprocal", "remainder", "report",
-    "request_adapter", "reshape", "result_type", "round", "sign", "signbit", "sin", "sinh", "sqrt",
-    "square", "squeeze", "stack", "std", "subtract", "sum", "sync_reads", "synchronize", "take",
-    "tan", "tanh", "tensordot", "trunc", "uint16", "uint32", "uint8", "var", "vecdot", "wgsl",
-    "where", "zeros", "zeros_like",
+    "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter",
+    "nn", "not_equal", "ones", "ones_like", "open_device", "pace", "pad", "permute_dims", "pi",
+    "positive", "pow", "prod", "progress", "read", "real", "reciprocal", "remainder", "repeat",
+    "report", "request_adapter", "reshape", "result_type", "roll", "round", "sign", "signbit",
+    "sin", "sinh", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "sync_reads",
+    "synchronize", "take", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc", "uint16",
+    "uint32", "uint8", "unstack", "var", "vecdot", "wgsl", "where", "zeros", "zeros_like",
 ]
 # fmt: on

@@ -9,6 +9,7 @@ from aiogpu import dtypes, evaluate, hostdata, shapes, spellings
 from aiogpu.errors import SyncAccessError, UsageError
 from aiogpu.gpu import browser
 from aiogpu.graph import blocks, build, select, table
+from aiogpu.methods import Methods
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
@@ -72,7 +73,7 @@ class Read:
     __lt__ = __le__ = __gt__ = __ge__ = __matmul__ = __neg__ = __call__ = _refuse
 
 
-class Array:
+class Array(Methods):
     """An array on the GPU, or on its way there.
 
     Operations enqueue and return at once; only ``await x.numpy()``, ``tolist``, ``item``, ``data``
@@ -81,7 +82,6 @@ class Array:
     """
 
     __slots__ = ("__weakref__", "_cut", "_node")
-    __array_ufunc__ = None  # NumPy's operators step back, so that `ndarray + x` comes to us
 
     def __init__(self, node: Node, cut: str | None = None) -> None:
         self._node = node

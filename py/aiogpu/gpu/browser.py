@@ -270,7 +270,14 @@ def wait_sync(start: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - the
         raise SyncAccessError(
             "sync_reads: stacks cannot be switched in this browser or this call; use await"
         )
-    return run_sync(start())
+    # Not through the promise: on the way -0.0 would become the integer 0.
+    given: list[Any] = []
+
+    async def keep() -> None:
+        given.append(await start())
+
+    run_sync(keep())
+    return given[0]
 
 
 def capture(given: object) -> tuple[Any, str, int] | None:

@@ -230,7 +230,7 @@ def copy(node: Node) -> Node:
     return Node(table.COPY, (node,), node.shape, node.dtype)
 
 
-def _accumulates(dtype: DType) -> DType:
+def accumulates(dtype: DType) -> DType:
     """In what sums and products of ``dtype`` are made, and what they give."""
     if dtype.kind == "uint":
         return dtypes.uint32
@@ -265,7 +265,7 @@ def reduction(
         if dtype.kind == "bool":
             raise DTypeError(f"{name}: dtype bool: gives numbers; use any or all")
     elif name in {"sum", "prod"}:
-        dtype = _accumulates(node.dtype)
+        dtype = accumulates(node.dtype)
     elif name == "mean":
         dtype = node.dtype if node.dtype.kind in {"float", "complex"} else dtypes.FLOAT
     elif name in {"any", "all"}:

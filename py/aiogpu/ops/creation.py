@@ -9,6 +9,7 @@ from aiogpu.array import Array, as_node
 from aiogpu.errors import DTypeError, UsageError
 from aiogpu.graph import build, table
 from aiogpu.graph.node import Node
+from aiogpu.ops.inspection import check_device
 from aiogpu.runtime.transfer import HostData
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from aiogpu.dtypes import DType, Scalar
 
 
-def _dtype(dtype: object, operation: str) -> DType | None:
+def _dtype(dtype: object, operation: str, device: object = None) -> DType | None:
+    check_device(device, operation)
     return None if dtype is None else dtypes.as_dtype(dtype, operation)
 
 
@@ -44,6 +46,7 @@ def asarray(
     /,
     dtype: object = None,
     *,
+    device: object = None,
     copy: bool | None = None,
     keep_host: bool = False,
 ) -> Array:
@@ -52,6 +55,7 @@ def asarray(
     Args:
         obj: As for `array`.
         dtype: As for `array`.
+        device: None, or "webgpu".
         copy: False is refused for host data, which must be copied to the GPU.
         keep_host: Keep the copy on the host, so that the array survives the loss of its device.
 
@@ -62,25 +66,28 @@ def asarray(
     """
     if copy is False and not isinstance(obj, Array):
         raise UsageError("asarray: copy=False: host data must be copied to the GPU")
-    node = as_node(obj, _dtype(dtype, "asarray"), "asarray")
+    node = as_node(obj, _dtype(dtype, "asarray", device), "asarray")
     if keep_host and isinstance(node.value, HostData):
         node.value.is_kept = True
     return Array(node)
 
 
-def full(shape: int | Sequence[int], fill_value: Scalar, *, dtype: object = None) -> Array:
+def full(
+    shape: int | Sequence[int], fill_value: Scalar, *, dtype: object = None, device: object = None
+) -> Array:
     """An array of one number; takes no memory before it is read or assigned to.
 
     Args:
         shape: Sizes of the axes.
         fill_value: A Python number.
+        device: None, or "webgpu".
         dtype: By default bool, int32, float32 or complex64, as the number is.
 
     Raises:
         IntegerOverflowError: The number does not fit the dtype.
         DTypeError: A float in an integer array, or a complex number in a real one.
     """
-    wanted = _dtype(dtype, "full") or dtypes.scalar_dtype(fill_value)
+    wanted = _dtype(dtype, "full", device) or dtypes.scalar_dtype(fill_value)
     if isinstance(fill_value, complex):
         dtypes.check_cast(dtypes.COMPLEX, wanted, "full")
     if wanted.kind in {"int", "uint"} and isinstance(fill_value, float):
@@ -88,43 +95,51 @@ def full(shape: int | Sequence[int], fill_value: Scalar, *, dtype: object = None
     return Array(build.constant(fill_value, wanted, shapes.check(shape, "full")))
 
 
-def zeros(shape: int | Sequence[int], *, dtype: object = None) -> Array:
+def zeros(shape: int | Sequence[int], *, dtype: object = None, device: object = None) -> Array:
     """An array of zeros; float32 by default."""
-    return full(shape, 0, dtype=dtypes.FLOAT if dtype is None else dtype)
+    return full(shape, 0, dtype=dtypes.FLOAT if dtype is None else dtype, device=device)
 
 
-def ones(shape: int | Sequence[int], *, dtype: object = None) -> Array:
+def ones(shape: int | Sequence[int], *, dtype: object = None, device: object = None) -> Array:
     """An array of ones; float32 by default."""
-    return full(shape, 1, dtype=dtypes.FLOAT if dtype is None else dtype)
+    return full(shape, 1, dtype=dtypes.FLOAT if dtype is None else dtype, device=device)
 
 
-def empty(shape: int | Sequence[int], *, dtype: object = None) -> Array:
+def empty(shape: int | Sequence[int], *, dtype: object = None, device: object = None) -> Array:
     """An array whose values are not specified (zeros, as it happens); float32 by default."""
-    return zeros(shape, dtype=dtype)
+    return zeros(shape, dtype=dtype, device=device)
 
 
-def full_like(x: Array, /, fill_value: Scalar, *, dtype: object = None) -> Array:
+def full_like(
+    x: Array, /, fill_value: Scalar, *, dtype: object = None, device: object = None
+) -> Array:
     """`full` of the shape, and by default the dtype, of ``x``."""
-    return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype)
+    return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
-def zeros_like(x: Array, /, *, dtype: object = None) -> Array:
+def zeros_like(x: Array, /, *, dtype: object = None, device: object = None) -> Array:
     """`zeros` of the shape, and by default the dtype, of ``x``."""
-    return full_like(x, 0, dtype=dtype)
+    return full_like(x, 0, dtype=dtype, device=device)
 
 
-def ones_like(x: Array, /, *, dtype: object = None) -> Array:
+def ones_like(x: Array, /, *, dtype: object = None, device: object = None) -> Array:
     """`ones` of the shape, and by default the dtype, of ``x``."""
-    return full_like(x, 1, dtype=dtype)
+    return full_like(x, 1, dtype=dtype, device=device)
 
 
-def empty_like(x: Array, /, *, dtype: object = None) -> Array:
+def empty_like(x: Array, /, *, dtype: object = None, device: object = None) -> Array:
     """`empty` of the shape, and by default the dtype, of ``x``."""
-    return full_like(x, 0, dtype=dtype)
+    return full_like(x, 0, dtype=dtype, device=device)
 
 
 def arange(
-    start: float, /, stop: float | None = None, step: float = 1, *, dtype: object = None
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: object = None,
+    device: object = None,
 ) -> Array:
     """Numbers from ``start`` up to, not including, ``stop``; computed on the GPU.
 
@@ -132,6 +147,7 @@ def arange(
         start: First number; with ``stop`` left out, the end, and the first number is 0.
         stop: The end.
         step: Distance between numbers; not 0.
+        device: None, or "webgpu".
         dtype: By default int32 when all three are integers, else float32.
 
     Raises:
@@ -140,7 +156,7 @@ def arange(
         IntegerOverflowError: A number does not fit the dtype.
     """
     first, last = (0, start) if stop is None else (start, stop)
-    wanted = _dtype(dtype, "arange")
+    wanted = _dtype(dtype, "arange", device)
     if (wanted is not None and wanted.kind in {"bool", "complex"}) or any(
         isinstance(number, complex) for number in (first, last, step)
     ):
@@ -160,7 +176,14 @@ def arange(
 
 
 def linspace(
-    start: complex, stop: complex, /, num: int, *, dtype: object = None, endpoint: bool = True
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: object = None,
+    device: object = None,
+    endpoint: bool = True,
 ) -> Array:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, included if ``endpoint``.
 
@@ -168,6 +191,7 @@ def linspace(
         start: First number, real or complex.
         stop: The end.
         num: How many.
+        device: None, or "webgpu".
         dtype: float32 by default, complex64 where a number is complex.
         endpoint: Whether ``stop`` is the last number.
 
@@ -178,7 +202,7 @@ def linspace(
     if num < 0:
         raise UsageError(f"linspace: num {num}: must not be negative")
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
-    wanted = _dtype(dtype, "linspace") or (dtypes.COMPLEX if is_complex else dtypes.FLOAT)
+    wanted = _dtype(dtype, "linspace", device) or (dtypes.COMPLEX if is_complex else dtypes.FLOAT)
     if is_complex:
         dtypes.check_cast(dtypes.COMPLEX, wanted, "linspace")
     parts = num - 1 if endpoint else num
@@ -189,9 +213,84 @@ def linspace(
     return array([value + 0.0 for value in values], dtype=wanted)
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: object = None) -> Array:
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: object = None,
+    device: object = None,
+) -> Array:
     """A matrix with ones on the ``k``-th diagonal and zeros elsewhere; float32 by default."""
+    check_device(device, "eye")
     columns = n_rows if n_cols is None else n_cols
     row = arange(n_rows).reshape(n_rows, 1)
     column = arange(columns).reshape(1, columns)
     return (column - row == k).astype(dtypes.FLOAT if dtype is None else dtype)
+
+
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+    """Coordinates of a grid from those along its axes, as views.
+
+    Args:
+        arrays: One axis each, of one dtype.
+        indexing: ``xy``, where the second array runs along the first axis, or ``ij``.
+
+    Raises:
+        UsageError: Another ``indexing``, or arrays that have not one axis.
+    """
+    if indexing not in {"xy", "ij"}:
+        raise UsageError(f"meshgrid: indexing {indexing!r}: must be 'xy' or 'ij'")
+    if any(x.ndim != 1 for x in arrays):
+        shown = ", ".join(str(x.shape) for x in arrays)
+        raise UsageError(f"meshgrid: shapes {shown}: each needs one axis")
+    order = list(range(len(arrays)))
+    if indexing == "xy":
+        order[:2] = order[:2][::-1]
+    sizes = [0] * len(arrays)
+    for at, x in zip(order, arrays, strict=True):
+        sizes[at] = x.size
+    shape = tuple(sizes)
+    result = []
+    for at, x in zip(order, arrays, strict=True):
+        alone = tuple(x.size if k == at else 1 for k in range(len(arrays)))
+        result.append(Array(build.broadcast_to(build.reshape(x._node, alone), shape)))
+    return tuple(result)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """The lower triangles of matrices: zeros above the ``k``-th diagonal.
+
+    Raises:
+        UsageError: There are fewer than two axes.
+    """
+    return _triangle("tril", x, k)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """The upper triangles of matrices: zeros below the ``k``-th diagonal.
+
+    Raises:
+        UsageError: There are fewer than two axes.
+    """
+    return _triangle("triu", x, k)
+
+
+def _triangle(name: str, x: Array, k: int) -> Array:
+    if x.ndim < 2:
+        raise UsageError(f"{name}: shape {x.shape}: needs at least 2 axes")
+    rows, columns = x.shape[-2:]
+    off = arange(columns) - arange(rows).reshape(rows, 1)
+    inside = off <= k if name == "tril" else off >= k
+    zero = build.constant(False if x.dtype.kind == "bool" else 0, x.dtype)
+    return Array(build.elementwise("where", inside._node, x._node, zero))
+
+
+def from_dlpack(x: object, /, *, device: object = None, copy: bool | None = None) -> Array:  # noqa: ARG001 - the standard's signature
+    """Refused: DLPack exchanges pointers, and WebGPU has none.
+
+    Raises:
+        UsageError: Always.
+    """
+    raise UsageError("from_dlpack: WebGPU memory has no address; use asarray, which copies")
