@@ -17,23 +17,41 @@ BATCH = 10
 
 
 @run_in_pyodide
-async def check(selenium_worker, sources, seeds):
+async def check(selenium_worker, sources, seeds, limits):
     import sys
     import types
+    from dataclasses import replace
+
+    import aiogpu as gpu
+    from aiogpu import evaluate
 
     for name, source in sources.items():
         if name not in sys.modules:
             module = types.ModuleType(name)
             exec(source, vars(module))
             sys.modules[name] = module
-    return await sys.modules["growth"].check_seeds(seeds)
+    await gpu.open_device()
+    runtime = evaluate.DEFAULT.runtime
+    usual = runtime.limits
+    runtime.limits = replace(usual, **limits)
+    try:
+        return await sys.modules["growth"].check_seeds(seeds)
+    finally:
+        runtime.limits = usual
 
 
 @pytest.mark.driver_timeout(120)
 @pytest.mark.parametrize("batch", range(0, len(SEEDS), BATCH))
 def test_random_graphs_give_the_values_of_numpy_fused_or_not(selenium_worker, batch):
     seeds = list(SEEDS[batch : batch + BATCH])
-    nchecked, failures = check(selenium_worker, SOURCES, seeds)
+    nchecked, failures = check(selenium_worker, SOURCES, seeds, {})
     assert failures == [], f"{len(failures)} wrong outputs\n" + "\n\n".join(failures[:5])
     # Ten or so outputs of a graph, twice; the reference must know most, or little is tested.
     assert nchecked > 15 * len(seeds)
+
+
+@pytest.mark.driver_timeout(120)
+def test_random_graphs_by_the_kernels_of_hardware_within_the_least_limits(selenium_worker):
+    limits = {"is_fallback": False, "immediate_nbytes": 0, "max_storage_buffers": 8}
+    _, failures = check(selenium_worker, SOURCES, list(range(200, 206)), limits)
+    assert failures == [], f"{len(failures)} wrong outputs\n" + "\n\n".join(failures[:5])
