@@ -50,7 +50,7 @@ def portions(roots: Iterable[Node]) -> Iterator[Portion]:
         if nodes:
             yield Portion(nodes, asked)
         return
-    last_use = {operand: at for at, node in enumerate(pending) for operand in node.inputs}
+    last_use = _last_uses(pending)
     for start in range(0, len(pending), PORTION):
         end = start + PORTION
         inside = [node for node in pending[start:end] if not node.is_done]
@@ -61,6 +61,17 @@ def portions(roots: Iterable[Node]) -> Iterator[Portion]:
         }
         outside = _outside(inside)
         yield Portion([*outside, *inside], outlive, len(outside))
+
+
+def _last_uses(nodes: Sequence[Node]) -> dict[Node, int]:
+    """Where each node is read last; a view reads its owner where it is read itself."""
+    last: dict[Node, int] = {}
+    for at in range(len(nodes) - 1, -1, -1):
+        node = nodes[at]
+        use = last.get(node, at) if node.op.family in _FREE else at
+        for operand in node.inputs:
+            last[operand] = max(use, last.get(operand, use))
+    return last
 
 
 def _outside(nodes: Sequence[Node]) -> list[Node]:

@@ -272,6 +272,17 @@ def test_ranges_and_views_take_part_in_every_portion():
     assert sum(len(names(step.body)) for step in made) == 800
 
 
+def test_what_a_view_shows_to_a_later_portion_is_computed_before():
+    work = op("exp", leaf(6))
+    shown = select.cut(work, slice(None, None, -1))
+    x = op("multiply", leaf(6), shown)
+    for _ in range(PORTION):
+        x = op("add", op("tanh", x), 1)
+    made = steps(op("subtract", x, shown))
+    assert work in made[-1].inputs
+    assert work in [step.node for step in made[:-1]]
+
+
 def test_a_view_that_must_lie_in_memory_shares_it_where_it_can():
     x = leaf(2, 3)
     (step,) = steps(build.reshape(x, (3, 2)))
