@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aiogpu import dtypes, evaluate, hostdata, shapes, spellings
-from aiogpu.errors import SyncAccessError, UsageError
+from aiogpu.errors import ShapeError, SyncAccessError, UsageError
 from aiogpu.gpu import browser
 from aiogpu.graph import blocks, build, select, table
 from aiogpu.methods import Methods
@@ -486,6 +486,26 @@ def as_operand(given: object) -> Operand | None:
     return None
 
 
+def _has_arrays(given: Sequence[object]) -> bool:
+    """Whether nested lists hold arrays; looked for along the first of each."""
+    while isinstance(given, (list, tuple)) and given:
+        if any(isinstance(each, Array) for each in given):
+            return True
+        given = given[0]
+    return False
+
+
+def _stacked(given: Sequence[object], dtype: DType | None, operation: str) -> Node:
+    """The node of a list of arrays, or of such lists, behind each other along a new axis."""
+    nodes = [as_node(each, dtype, operation) for each in given]
+    if len({node.shape for node in nodes}) > 1:
+        shown = ", ".join(str(node.shape) for node in nodes)
+        raise ShapeError(f"{operation}: shapes {shown}: must be the same in a list")
+    meeting = build.promotion(nodes, operation)
+    parts = [build.reshape(build.cast(node, meeting), (1, *node.shape)) for node in nodes]
+    return blocks.concat(parts, 0)
+
+
 def as_node(given: object, dtype: DType | None = None, operation: str = "array") -> Node:
     """The node of an array, or of a copy of host data.
 
@@ -494,5 +514,7 @@ def as_node(given: object, dtype: DType | None = None, operation: str = "array")
     """
     if isinstance(given, Array):
         return given._node if dtype is None else build.cast(given._node, dtype)
+    if isinstance(given, (list, tuple)) and _has_arrays(given):
+        return _stacked(given, dtype, operation)
     host, shape, found = hostdata.capture(given, dtype, operation)
     return build.leaf(host, shape, found)

@@ -183,10 +183,15 @@ def _flatten(given: object, operation: str) -> tuple[Shape, list[Any]]:
         level = [inner for item in level for inner in item]
     if not level and not shape:
         shape = [0]
-    for item in level:
+    numpy = sys.modules.get("numpy")
+    values = [
+        item.item() if numpy is not None and isinstance(item, numpy.generic) else item
+        for item in level
+    ]
+    for item in values:
         if not isinstance(item, (bool, int, float, complex)):
             raise UsageError(f"{operation}: {type(item).__name__} in a list: takes Python numbers")
-    return tuple(shape), list(level)
+    return tuple(shape), values
 
 
 def _pack(

@@ -134,7 +134,10 @@ class Methods:
             raise UsageError(f"to_device: {device!r}: there is only {self.device!r}, and no stream")
         return self  # type: ignore[return-value]
 
-    def __dlpack__(self, **_: object) -> None:
+    def __dlpack__(
+        self, *, stream: object = None, max_version: object = None, dl_device: object = None,
+        copy: bool | None = None,
+    ) -> None:  # fmt: skip
         """Raises: DLPack exchanges pointers, and WebGPU gives none.
 
         Raises:

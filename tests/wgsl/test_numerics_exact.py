@@ -209,7 +209,8 @@ def test_floor_division_is_numpys_to_a_unit(evaluate):
     """To a unit only where the quotient is past 2^23: there NumPy's own is rounded three times."""
     a, b = TWO_FLOATS
     with np.errstate(all="ignore"):
-        want = np.floor_divide(a, b)
+        # Of infinities the standard wants the quotient, NumPy what the remainder says.
+        want = np.where(np.isinf(a) | np.isinf(b), a / b, np.floor_divide(a, b))
     got = evaluate({"ag_floordiv_f32": (a, b)})["ag_floordiv_f32"]
     matters = (np.abs(a) > 2.0**-100) & (np.abs(b) > 2.0**-100) | (a == 0) | (b == 0)
     large = np.isfinite(want) & (np.abs(want) >= 2.0**23) & matters

@@ -230,7 +230,7 @@ def eye(
     return (column - row == k).astype(dtypes.FLOAT if dtype is None else dtype)
 
 
-def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     """Coordinates of a grid from those along its axes, as views.
 
     Args:
@@ -256,7 +256,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     for at, x in zip(order, arrays, strict=True):
         alone = tuple(x.size if k == at else 1 for k in range(len(arrays)))
         result.append(Array(build.broadcast_to(build.reshape(x._node, alone), shape)))
-    return tuple(result)
+    return result
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:

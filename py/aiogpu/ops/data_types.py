@@ -66,7 +66,7 @@ def _of(given: object, operation: str) -> DType:
     return given.dtype if isinstance(given, Array) else dtypes.as_dtype(given, operation)
 
 
-def astype(x: Array, dtype: object, /, *, copy: bool = True) -> Array:
+def astype(x: Array, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
     """``x`` in another dtype.
 
     Floats truncate and saturate to integers, NaN gives 0; integers wrap; true is what is not 0.
@@ -76,11 +76,13 @@ def astype(x: Array, dtype: object, /, *, copy: bool = True) -> Array:
         dtype: The dtype.
         copy: Whether an array that has the dtype is copied too; values are not changed in place,
             so that only memory is at stake.
+        device: None, or "webgpu".
 
     Raises:
         DTypeError: There is no such dtype, or ``x`` is complex and it is a real one.
+        UsageError: Another device.
     """
-    result = x.astype(dtype)
+    result = (x if device is None else x.to_device(device)).astype(dtype)
     return result.copy() if copy and result.dtype is x.dtype else result
 
 

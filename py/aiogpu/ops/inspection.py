@@ -54,13 +54,13 @@ class Info:
         }
 
     def dtypes(self, *, device: object = None, kind: object = None) -> dict[str, DType]:
-        """The dtypes by name; those of a kind, as in `isdtype`, or of one of several.
+        """The standard's dtypes by name; those of a kind, as in `isdtype`, or of one of several.
 
         Raises:
             UsageError: There is no such device, or no such kind.
         """
         check_device(device, "dtypes")
-        every = {dtype.name: dtype for dtype in dtypes.ALL}
+        every = {each.name: each for each in dtypes.ALL if each is not dtypes.float16}
         if kind is None:
             return every
         return {name: dtype for name, dtype in every.items() if isdtype(dtype, kind)}

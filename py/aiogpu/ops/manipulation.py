@@ -69,7 +69,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     return concat([expand_dims(x, axis=axis) for x in arrays], axis=axis)
 
 
-def expand_dims(x: Array, /, *, axis: int | Sequence[int] = 0) -> Array:
+def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     """``x`` with new axes of size 1 at the places ``axis`` of the result, as a view.
 
     Raises:
@@ -182,13 +182,16 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     return Array(build.permute(x._node, order))
 
 
-def reshape(x: Array, /, shape: Sequence[int]) -> Array:
+def reshape(x: Array, /, shape: Sequence[int], *, copy: bool | None = None) -> Array:
     """The elements of ``x`` in another shape, in C order; one size may be -1.
+
+    Arrays are values: whether the memory is shared shows nowhere, and ``copy`` changes nothing.
 
     Raises:
         ShapeError: The shape holds another number of elements.
     """
-    return x.reshape(tuple(shape))
+    made = x.reshape(tuple(shape))
+    return made.copy() if copy else made
 
 
 def squeeze(x: Array, /, axis: int | Sequence[int]) -> Array:

@@ -1,4 +1,6 @@
-"""Floor division and remainder of float32, as NumPy's ``floor_divide`` and ``remainder``.
+"""Floor division and remainder of float32, as the Array API's ``floor_divide`` and ``remainder``.
+
+Infinities follow the standard, where NumPy goes by the remainder: inf // 2 is inf, 1 // -inf is -0.
 
 Both stand on the exact remainder of truncated division, found by long division of the mantissas:
 a rounded quotient is whole where the true one is not, and then the sign of the remainder is wrong.
@@ -57,8 +59,9 @@ fn ag_floordiv_f32(a: f32, b: f32) -> f32 {
   let rounded = whole + select(0.0, 1.0, exact - whole > 0.5);
   let zero = bitcast<f32>(bitcast<u32>(q) & 0x80000000u);
   let result = select(rounded, zero, (bitcast<u32>(exact) & 0x7fffffffu) == 0u);
-  let divided = select(result, r, ag_isnan(r));
-  return select(divided, q, (bitcast<u32>(b) & 0x7fffffffu) == 0u);
+  // With an infinity the quotient is infinite, a zero or NaN, and as whole as it gets.
+  let unusual = ag_isnan(r) || ag_isinf(b) || (bitcast<u32>(b) & 0x7fffffffu) == 0u;
+  return select(result, q, unusual);
 }
 """
 )
