@@ -14,7 +14,7 @@ Nothing blocks, nothing reads back unasked. `docs/layout.md` follows an expressi
 from math import e, inf, nan, pi
 
 from aiogpu import errors, nn, spellings
-from aiogpu.array import Array, Read, sync_reads
+from aiogpu.array import Array, Read
 from aiogpu.backend import Backend
 from aiogpu.device import Adapter, Device, is_available, open_device, request_adapter
 
@@ -43,6 +43,7 @@ from aiogpu.ops.elementwise import (
     square, subtract, tan, tanh, trunc,
 )
 # fmt: on
+from aiogpu.ops.indexing import take_along_axis
 from aiogpu.ops.inspection import __array_namespace_info__
 from aiogpu.ops.kernels import wgsl
 from aiogpu.ops.linalg import matmul, matrix_transpose, tensordot, vecdot
@@ -55,11 +56,14 @@ from aiogpu.ops.manipulation import (
 # fmt: on
 from aiogpu.ops.precision import fast_math
 from aiogpu.ops.rearranging import broadcast_shapes, repeat, roll, tile, unstack
-from aiogpu.ops.searching import argmax, argmin, count_nonzero, where
+from aiogpu.ops.searching import argmax, argmin, count_nonzero, nonzero, searchsorted, where
+from aiogpu.ops.sets import isin, unique_all, unique_counts, unique_inverse, unique_values
+from aiogpu.ops.sorting import argsort, sort, top_k
 from aiogpu.ops.statistical import all, any, max, mean, min, prod, std, sum, var
 from aiogpu.reading import read
 from aiogpu.report import close, counters, environment, memory, pace, report, version
 from aiogpu.server import progress
+from aiogpu.switch import sync_reads
 from aiogpu.surface import Canvas, canvas, synchronize
 
 newaxis = None
@@ -70,8 +74,8 @@ __getattr__ = spellings.refuse  # names that are only NumPy's
 # fmt: off
 __all__ = [
     "Adapter", "Array", "Backend", "Canvas", "DType", "Device", "Read", "__array_namespace_info__",
-    "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "array", "asarray",
-    "asin", "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
+    "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "argsort", "array",
+    "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "canvas", "ceil", "clip",
     "close", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "counters",
@@ -79,15 +83,17 @@ __all__ = [
     "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1", "eye",
     "fast_math", "finfo", "flip", "float16", "float32", "floor", "floor_divide", "from_dlpack",
     "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int16",
-    "int32", "int8", "is_available", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal",
-    "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum", "mean", "memory",
-    "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter",
-    "nn", "not_equal", "ones", "ones_like", "open_device", "pace", "pad", "permute_dims", "pi",
-    "positive", "pow", "prod", "progress", "read", "real", "reciprocal", "remainder", "repeat",
-    "report", "request_adapter", "reshape", "result_type", "roll", "round", "sign", "signbit",
-    "sin", "sinh", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "sync_reads",
-    "synchronize", "take", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc", "uint16",
-    "uint32", "uint8", "unstack", "var", "vecdot", "wgsl", "where", "zeros", "zeros_like",
+    "int32", "int8", "is_available", "isdtype", "isfinite", "isin", "isinf", "isnan", "less",
+    "less_equal", "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum",
+    "mean", "memory", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative",
+    "newaxis", "nextafter", "nn", "nonzero", "not_equal", "ones", "ones_like", "open_device",
+    "pace", "pad", "permute_dims", "pi", "positive", "pow", "prod", "progress", "read", "real",
+    "reciprocal", "remainder", "repeat", "report", "request_adapter", "reshape", "result_type",
+    "roll", "round", "searchsorted", "sign", "signbit", "sin", "sinh", "sort", "sqrt", "square",
+    "squeeze", "stack", "std", "subtract", "sum", "sync_reads", "synchronize", "take",
+    "take_along_axis", "tan", "tanh", "tensordot", "tile", "top_k", "tril", "triu", "trunc",
+    "uint16", "uint32", "uint8", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "unstack", "var", "vecdot", "wgsl", "where", "zeros", "zeros_like",
 ]
 # fmt: on

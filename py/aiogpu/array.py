@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aiogpu import dtypes, evaluate, hostdata, shapes, spellings
 from aiogpu.errors import ShapeError, SyncAccessError, UsageError
 from aiogpu.gpu import browser
-from aiogpu.graph import blocks, build, select, table
+from aiogpu.graph import blocks, build, orders, select, table
 from aiogpu.methods import Methods
+from aiogpu.switch import SyncReads
+from aiogpu.unknown import UnknownLength
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
@@ -17,33 +20,10 @@ if TYPE_CHECKING:
     from aiogpu.dtypes import DType, Scalar
     from aiogpu.graph.build import Operand
     from aiogpu.graph.node import Node
+    from aiogpu.graph.orders import Found
     from aiogpu.graph.table import Op
     from aiogpu.shapes import Shape
-
-
-class SyncReads:
-    """The switch of `sync_reads`: on from the call, or within a ``with`` block."""
-
-    is_on = False
-
-    def __init__(self, *, on: bool) -> None:
-        self._before = SyncReads.is_on
-        SyncReads.is_on = on
-
-    def __enter__(self) -> None:
-        SyncReads.is_on = True
-
-    def __exit__(self, *exc: object) -> None:
-        SyncReads.is_on = self._before
-
-
-def sync_reads(on: bool = True) -> SyncReads:
-    """Let ``float(x)``, ``int(x)``, ``bool(x)`` and ``np.asarray(x)`` wait, by switching stacks.
-
-    A switch of the interpreter, not of a task: from the call on, or in ``with gpu.sync_reads():``.
-    Where the browser cannot switch stacks (JSPI), the conversions raise SyncAccessError still.
-    """
-    return SyncReads(on=on)
+    from aiogpu.unknown import Shown
 
 
 class Read:
@@ -81,7 +61,7 @@ class Array(Methods):
     one, and what was made from the old value keeps it.
     """
 
-    __slots__ = ("__weakref__", "_cut", "_node")
+    __slots__ = ("__weakref__", "_cut", "_found", "_node")
 
     def __init__(self, node: Node, cut: str | None = None) -> None:
         self._node = node
@@ -153,6 +133,15 @@ class Array(Methods):
 
     # Reading
 
+    def _asked(self) -> tuple[list[Node], Shown]:
+        """What a read fetches, and what then gives the elements and their shape."""
+        node = self._node
+        return [node], lambda fetched: (fetched[0], node.shape)
+
+    async def _values(self) -> tuple[memoryview, Shape]:
+        nodes, shown = self._asked()
+        return shown(await evaluate.DEFAULT.read(nodes))
+
     def numpy(self) -> Read:
         """``await x.numpy()``: the values as a NumPy array of the same shape and dtype, a copy.
 
@@ -164,24 +153,21 @@ class Array(Methods):
         return Read("numpy", self._numpy)
 
     async def _numpy(self) -> Any:  # noqa: ANN401 - numpy.ndarray, which the wheel does not depend on
-        (data,) = await evaluate.DEFAULT.read([self._node])
-        return hostdata.as_numpy(data, self.shape, self.dtype)
+        return hostdata.as_numpy(*await self._values(), self.dtype)
 
     def data(self) -> Read:
         """``await x.data()``: the values as a C-order memoryview; flat where a size is 0."""
         return Read("data", self._data)
 
     async def _data(self) -> memoryview:
-        (data,) = await evaluate.DEFAULT.read([self._node])
-        return hostdata.as_memoryview(data, self.shape, self.dtype)
+        return hostdata.as_memoryview(*await self._values(), self.dtype)
 
     def tolist(self) -> Read:
         """``await x.tolist()``: the values as nested lists of Python numbers, or as one number."""
         return Read("tolist", self._tolist)
 
     async def _tolist(self) -> Any:  # noqa: ANN401 - nested lists
-        (data,) = await evaluate.DEFAULT.read([self._node])
-        return hostdata.as_list(data, self.shape, self.dtype)
+        return hostdata.as_list(*await self._values(), self.dtype)
 
     def item(self) -> Read:
         """``await x.item()``: the one element as a Python number.
@@ -189,12 +175,14 @@ class Array(Methods):
         Raises:
             UsageError: The array has not exactly one element.
         """
-        if self.size != 1:
+        if self.size not in {1, None}:
             raise UsageError(f"item: shape {self.shape}: needs exactly one element")
         return Read("item", self._item)
 
     async def _item(self) -> Scalar:
-        (data,) = await evaluate.DEFAULT.read([self._node])
+        data, shape = await self._values()
+        if prod(shape) != 1:
+            raise UsageError(f"item: shape {shape}: needs exactly one element")
         scalar: Scalar = hostdata.elements(data, self.dtype)[0]
         return scalar
 
@@ -455,6 +443,8 @@ class Array(Methods):
     # Indexing
 
     def __getitem__(self, key: object) -> Array:
+        if (mask := _mask(key)) is not None:
+            return UnknownArray(orders.masked(self._node, mask))
         return Array(select.cut(self._node, key), select.spell(key, self._cut))
 
     def __setitem__(self, key: object, value: object) -> None:
@@ -465,13 +455,44 @@ class Array(Methods):
                 f"write x[{select.spell(key, self._cut)}] = ..., or .copy() it first"
             )
         operand = as_operand(value)
-        self._rebind(select.assign(self._node, key, as_node(value) if operand is None else operand))
+        value = as_node(value) if operand is None else operand
+        if (mask := _mask(key)) is not None:
+            self._rebind(orders.assign_masked(self._node, mask, value))
+        else:
+            self._rebind(select.assign(self._node, key, value))
 
     def _rebind(self, node: Node) -> None:
         self._node.release()
         self._node = node
         node.hold()
         evaluate.DEFAULT.relieve(node)
+
+
+class UnknownArray(UnknownLength, Array):
+    """An array whose first axis is as long as its data says."""
+
+    __slots__ = ()
+    _known = Array
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._cut = None
+        found.node.hold()
+        found.length.hold()
+
+
+def _mask(key: object) -> Node | None:
+    """The node of a key that is a mask: an array of bools, or one bool."""
+    if isinstance(key, tuple) and len(key) == 1:
+        (key,) = key
+    if isinstance(key, bool):
+        return build.constant(key, dtypes.bool_)
+    if isinstance(key, Array):
+        return key._node if key.dtype is dtypes.bool_ else None
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(key, (numpy.ndarray, numpy.bool_)) and key.dtype == bool:
+        return as_node(key)
+    return None
 
 
 def as_operand(given: object) -> Operand | None:

@@ -20,8 +20,12 @@ def read(*arrays: Array) -> Read:
     """
 
     async def start() -> list[Any]:
-        values = await evaluate.DEFAULT.read([x._node for x in arrays])
+        asked = [x._asked() for x in arrays]
+        fetched = iter(await evaluate.DEFAULT.read([node for nodes, _ in asked for node in nodes]))
         show = hostdata.as_numpy if hostdata.has_numpy() else hostdata.as_memoryview
-        return [show(data, x.shape, x.dtype) for data, x in zip(values, arrays, strict=True)]
+        return [
+            show(*shown([next(fetched) for _ in nodes]), x.dtype)
+            for x, (nodes, shown) in zip(arrays, asked, strict=True)
+        ]
 
     return Read("read", start)

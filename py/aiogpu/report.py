@@ -6,10 +6,10 @@ from importlib import metadata
 from typing import Any
 
 from aiogpu import device, evaluate
-from aiogpu.array import SyncReads
 from aiogpu.errors import AioGpuError, UsageError
 from aiogpu.gpu import browser
 from aiogpu.runtime.counters import Counters
+from aiogpu.switch import SyncReads
 
 
 def version() -> str:

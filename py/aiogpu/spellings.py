@@ -26,7 +26,9 @@ FUNCTIONS: Final = {
     "complex128": "complex64", "float_": "float32", "int_": "int32", "ubyte": "uint8",
     "ndarray": "Array", "asanyarray": "asarray", "ascontiguousarray": "asarray",
     "softmax": "nn.softmax", "log_softmax": "nn.log_softmax", "relu": "nn.relu",
-    "sigmoid": "nn.sigmoid",
+    "sigmoid": "nn.sigmoid", "unique": "unique_values", "in1d": "isin", "argwhere": "nonzero",
+    "flatnonzero": "nonzero(reshape(x, (-1,)))", "compress": "x[mask]", "extract": "x[mask]",
+    "digitize": "searchsorted", "argpartition": "top_k", "partition": "top_k",
 }  # fmt: skip
 
 METHODS: Final = {
@@ -37,6 +39,9 @@ METHODS: Final = {
 
     "tobytes": "(await x.data()).tobytes()",
     "fill": "x[...] = value", "view": "x.astype(dtype)", "to_numpy": "await x.numpy()",
+    "sort": "gpu.sort(x)", "argsort": "gpu.argsort(x)", "nonzero": "gpu.nonzero(x)",
+    "searchsorted": "gpu.searchsorted(x, values)", "compress": "x[mask]",
+    "partition": "gpu.top_k(x, k)", "argpartition": "gpu.top_k(x, k)",
 }  # fmt: skip
 
 

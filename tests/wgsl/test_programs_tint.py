@@ -15,7 +15,7 @@ import pytest
 
 from aiogpu import dtypes
 from aiogpu.errors import DTypeError
-from aiogpu.graph import blocks, build, select, table
+from aiogpu.graph import blocks, build, orders, select, table
 from aiogpu.graph.node import Node
 from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
@@ -306,4 +306,35 @@ def test_five_hundred_random_fused_trees(shaders):
         bodies = [len(step.body.instrs) for step in made if step.body]
         fused += max(bodies) > 4
     assert fused > 120
+    shaders.validate()
+
+
+def test_sorting_searching_and_taking_along(shaders):
+    for dtype in dtypes.ALL:
+        for shape, axis in (((9,), 0), ((5, 300), 1), ((300, 5), 0), ((3, 40, 5), 1)):
+            data = leaf(dtype, shape)
+            at = (*shape[:axis], 3, *shape[axis + 1 :])
+            for indices in (leaf(dtypes.int32, at), leaf(dtypes.uint8, (1,) * len(shape))):
+                node = orders.take_along(data, indices, axis)
+                shaders.add(f"take_along {dtype.name} {shape} {axis}", node)
+            if dtype.kind == "complex":
+                continue
+            for descending, keep in itertools.product((False, True), (None, 3)):
+                label = f"argsort {dtype.name} {shape} {axis} {descending} {keep}"
+                node = orders.argsort(data, axis, descending=descending, keep=keep)
+                shaders.add(label, node)
+                shaders.add(label, build.elementwise("equal", build.cast(node, dtypes.uint8), 1))
+        if dtype.kind == "complex":
+            continue
+        work = build.elementwise("maximum", laid(dtype, "strided"), laid(dtype, "row"))
+        shaders.add(f"argsort of fused {dtype.name}", orders.argsort(work, 0))
+        for right in (False, True):
+            node = orders.searchsorted(leaf(dtype, (9,)), laid(dtype, "row"), is_right=right)
+            shaders.add(f"searchsorted {dtype.name} {right}", node)
+            shaders.add(f"searchsorted {dtype.name} {right}", build.cast(node, dtypes.uint8))
+        for each in orders.unique(leaf(dtype, (5, 7)), None, "unique_all"):
+            shaders.add(f"unique {dtype.name}", each)
+    flat, _ = orders.true_places(leaf(dtypes.bool_, (4, 5)))
+    for index in orders.coordinates(flat, (4, 5)):
+        shaders.add("nonzero", index)
     shaders.validate()

@@ -32,6 +32,9 @@ Family = Literal[
     "attention",
     "gather",
     "scatter",
+    "sort",
+    "along",
+    "bisect",
     "store",
     "user",
     "pick",
@@ -39,9 +42,9 @@ Family = Literal[
 
 # Families whose operand may be computed on the way, element by element; and those that read their
 # operands as they lie in memory.
-PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan"})
+PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan", "sort"})
 WHOLE: Final = frozenset(
-    {"empty", "matmul", "conv", "attention", "gather", "scatter", "user", "pick"}
+    {"empty", "matmul", "conv", "attention", "gather", "scatter", "along", "bisect", "user", "pick"}
 )
 
 # How the dtype of the result and the dtype of computing follow from the operands:
@@ -307,3 +310,9 @@ LESS: Final = TABLE["less"]
 LESS_EQUAL: Final = TABLE["less_equal"]
 GREATER: Final = TABLE["greater"]
 GREATER_EQUAL: Final = TABLE["greater_equal"]
+
+# Orders: see kernels/sort.py, along.py and bisect.py.
+ARGSORT: Final = _row("argsort", "sort", 1)
+TAKE_ALONG: Final = _row("take_along_axis", "along", 2)
+SEARCHSORTED: Final = _row("searchsorted", "bisect", 2)
+TRUE_PLACES: Final = _row("true_places", "bisect", 1)  # where a running count reaches 1, 2, 3, ...

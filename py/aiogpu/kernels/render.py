@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aiogpu.kernels import (
+    along,
     attention,
+    bisect,
     conv,
     elementwise,
     indexed,
@@ -14,6 +16,7 @@ from aiogpu.kernels import (
     rows,
     scan,
     search,
+    sort,
     user,
 )
 from aiogpu.program import Program
@@ -24,7 +27,9 @@ if TYPE_CHECKING:
     from aiogpu.schedule.step import Step
 
 _FAMILIES = {
+    "along": along.render,
     "attention": attention.render,
+    "bisect": bisect.render,
     "conv": conv.render,
     "gather": indexed.render,
     "matmul": matmul.render,
@@ -33,6 +38,7 @@ _FAMILIES = {
     "scan": scan.render,
     "scatter": indexed.render,
     "search": search.render,
+    "sort": sort.render,
     "user": user.render,
 }
 _NOTHING = Program(())

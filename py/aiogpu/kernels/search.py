@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from aiogpu.program import Program
     from aiogpu.schedule.step import Step
 
-# A u32 that orders floats as they are searched for: NaN above all, -0 and 0 alike.
-_FLOAT_ORDER: Final = """\
+# A u32 that orders values as they are searched for and sorted: NaN above all, -0 and 0 alike.
+FLOAT_ORDER: Final = """\
 fn order_of(x: f32) -> u32 {
   let bits = bitcast<u32>(x);
   if ((bits & 0x7fffffffu) > 0x7f800000u) { return 0xffffffffu; }
@@ -22,7 +22,7 @@ fn order_of(x: f32) -> u32 {
   return select(bits | 0x80000000u, ~bits, (bits & 0x80000000u) != 0u);
 }
 """
-_ORDER: Final = {
+ORDER: Final = {
     "f32": "order_of(v)",
     "i32": "(bitcast<u32>(v) ^ 0x80000000u)",
     "u32": "v",
@@ -35,7 +35,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     assert step.body is not None
     compute = step.body.dtype.compute
     is_min = step.core.op.name == "argmin"
-    order = _ORDER[compute]
+    order = ORDER[compute]
     rank = f"~{order}" if is_min else order  # turned round,
     if is_min and compute == "f32":
         rank = f"select({rank}, {order}, {order} == 0xffffffffu)"  # but NaN stays above all
@@ -46,6 +46,6 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
         (f"let rank = {rank};", better.format("rank", "j")),
         (better.format("other_best", "other_place"),),
         "i32(place)",
-        declarations=_FLOAT_ORDER if compute == "f32" else "",
+        declarations=FLOAT_ORDER if compute == "f32" else "",
     )
     return folding.render(step, fold, limits, cache)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_MEMBERS: Final = 64
 CHEAP: Final = 8  # operations that may be repeated
 _FREE: Final = frozenset({"constant", "iota", "view"})
-_CORES: Final = table.PROLOGUE | {"matmul", "conv", "attention", "gather"}
+_CORES: Final = table.PROLOGUE | {"matmul", "conv", "attention", "gather", "along", "bisect"}
 
 
 def resolve(node: Node, space: Shape) -> tuple[Node, View | None]:
