@@ -175,14 +175,16 @@ class Array(Methods):
         Raises:
             UsageError: The array has not exactly one element.
         """
-        if self.size not in {1, None}:
-            raise UsageError(f"item: shape {self.shape}: needs exactly one element")
+        self._check_one()
         return Read("item", self._item)
+
+    def _check_one(self) -> None:
+        """Raise, where that is known, if there is not exactly one element."""
+        _check_one("item", self._node.shape)
 
     async def _item(self) -> Scalar:
         data, shape = await self._values()
-        if prod(shape) != 1:
-            raise UsageError(f"item: shape {shape}: needs exactly one element")
+        _check_one("item", shape)
         scalar: Scalar = hostdata.elements(data, self.dtype)[0]
         return scalar
 
@@ -205,8 +207,7 @@ class Array(Methods):
         return browser.wait_sync(self._item)
 
     def _number(self, name: str) -> Any:  # noqa: ANN401 - a number
-        if self.size != 1:
-            raise UsageError(f"{name}: shape {self.shape}: needs exactly one element")
+        _check_one(name, self._node.shape)
         return self._wait(name, "await x.item()")
 
     def __float__(self) -> float:
@@ -466,6 +467,11 @@ class Array(Methods):
         self._node = node
         node.hold()
         evaluate.DEFAULT.relieve(node)
+
+
+def _check_one(name: str, shape: Shape) -> None:
+    if prod(shape) != 1:
+        raise UsageError(f"{name}: shape {shape}: needs exactly one element")
 
 
 class UnknownArray(UnknownLength, Array):

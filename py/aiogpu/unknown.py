@@ -19,6 +19,7 @@ from aiogpu.switch import SyncReads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from aiogpu.dtypes import DType
     from aiogpu.graph.node import Node
@@ -51,7 +52,7 @@ class UnknownLength:
         """The node, for whoever needs all of the array."""
         if not SyncReads.is_on:
             raise UsageError(
-                f"{_operation()}: shape {self.shape}: the size depends on data; "
+                f"{_operation()}: shape {self._shape}: the size depends on data; "
                 "`await x.evaluate()` first, or ask for a fixed size= where it was made"
             )
         browser.wait_sync(self.evaluate)
@@ -62,11 +63,13 @@ class UnknownLength:
         raise AssertionError("a node is set when the length is known")
 
     @property
+    def _shape(self) -> tuple[int | None, ...]:
+        return (None, *self._found.node.shape[1:])
+
+    @property
     def shape(self) -> Any:  # noqa: ANN401 - a shape with None in it; Array's has none
         """Sizes of the axes: None for the one that is not known; known under sync_reads."""
-        if SyncReads.is_on:
-            return self._node.shape
-        return (None, *self._found.node.shape[1:])
+        return self._node.shape if SyncReads.is_on or _is_ours(sys._getframe(1)) else self._shape
 
     @property
     def dtype(self) -> DType:
@@ -81,14 +84,16 @@ class UnknownLength:
     @property
     def size(self) -> Any:  # noqa: ANN401 - a number or None
         """Number of elements: None while it is not known."""
-        return self._node.nelems if SyncReads.is_on else None
+        return self._node.nelems if SyncReads.is_on or _is_ours(sys._getframe(1)) else None
 
     def __repr__(self) -> str:
-        shape = (None, *self._found.node.shape[1:])
         return (
-            f"<aiogpu.Array shape={shape} dtype={self.dtype.name} "
+            f"<aiogpu.Array shape={self._shape} dtype={self.dtype.name} "
             "(None until `await x.evaluate()`; await x.numpy() to read)>"
         )
+
+    def _check_one(self) -> None:
+        """Whether there is one element is known when it is read."""
 
     def _asked(self) -> tuple[list[Node], Shown]:
         found = self._found
@@ -116,6 +121,7 @@ class UnknownLength:
             node.hold()
             found.node.release()
             found.length.release()
+            del self._found
             self.__class__ = self._known
             self._node = node
         await evaluate.DEFAULT.finish([self._node])
@@ -126,11 +132,18 @@ def _number(data: memoryview) -> int:
     return int(data.cast("B").cast("i")[0])
 
 
+def _is_ours(frame: FrameType | None) -> bool:
+    """Whether a frame is of this package: it needs a whole shape, without None."""
+    if frame is None:
+        return False
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == _PACKAGE
+
+
 def _operation() -> str:
     """The function of this package that the user called."""
     name = "array"
-    frame = sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _is_ours(frame):
         name = frame.f_code.co_name.strip("_")
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return name

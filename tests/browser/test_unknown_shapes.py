@@ -88,7 +88,9 @@ async def test_what_is_known_before_and_after(selenium_worker):
         ("iter", lambda: list(y)), ("setitem", lambda: y.__setitem__(0, 1)), ("add", lambda: x + y),
         ("where", lambda: gpu.where(x, y, 0)), ("reshape", lambda: y.reshape(-1)),
         ("concat", lambda: gpu.concat([x, y])), ("nbytes", lambda: y.nbytes), ("T", lambda: y.T),
-        ("add", lambda: x.__iadd__(y) if hasattr(x, "__iadd__") else x + y),
+        ("stack", lambda: gpu.stack([y, y])), ("squeeze", lambda: gpu.squeeze(y, 0)),
+        ("zeros_like", lambda: gpu.zeros_like(y)), ("top_k", lambda: gpu.top_k(y, 1)),
+        ("broadcast_arrays", lambda: gpu.broadcast_arrays(y, x)),
     ):  # fmt: skip
         with pytest.raises(
             gpu.errors.UsageError, match=rf"^({name}): .*await x\.evaluate\(\).*size="
@@ -168,7 +170,16 @@ async def test_errors_of_the_work_reach_the_reader(selenium_worker):
 
     import aiogpu as gpu
 
-    broken = gpu.wgsl("@compute @workgroup_size(1) fn main() { nonsense }", out_shape=4)
+    broken = gpu.wgsl(
+        """
+        @group(0) @binding(0) var<storage, read_write> y: array<f32>;
+        @compute @workgroup_size(1) fn main() { y[0] = undefined_name; }
+        """
+    )
     x = gpu.arange(4)
-    with pytest.raises(gpu.errors.KernelError):
-        await x[broken > 0].evaluate()
+    mask = broken(out_shape=4) > 0
+    for y in (x[mask], gpu.unique_values(broken(out_shape=4))):
+        with pytest.raises(gpu.errors.KernelError, match="undefined_name"):
+            await y.evaluate()
+        with pytest.raises(gpu.errors.KernelError, match="undefined_name"):
+            await y.numpy()
