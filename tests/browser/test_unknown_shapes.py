@@ -33,6 +33,9 @@ async def test_masks_choose_what_numpy_chooses(selenium_worker):
     ]  # fmt: skip
     for ours, theirs in pairs:
         assert_array_equal(await ours.numpy(), theirs, strict=True)
+    # The standard allows a size of 0 in the place of any other.
+    empty = x[gpu.zeros((0,), dtype="bool")]
+    assert (await empty.numpy()).shape == (0, 50)
     with pytest.raises(gpu.errors.AxisError, match=r"a mask of shape \(50, 40\)"):
         x[x.T > 0]
     with pytest.raises(IndexError, match="mask"):

@@ -390,6 +390,44 @@ async def backend():
     assert_allclose(await get(out, q.shape), want, rtol=1e-4, atol=1e-6)
 
 
+@case("D01", "sorting is stable, NaN last, at any length and along any axis")
+async def sorting():
+    rng = np.random.default_rng(20)
+    for shape, axis in (((20_001,), 0), ((40, 50), 0), ((40, 50), 1)):
+        host = rng.integers(-9, 9, shape).astype("f4")
+        host[rng.random(shape) < 0.1] = nan
+        host[rng.random(shape) < 0.1] = -0.0
+        for given in (host, host.astype("f2"), np.nan_to_num(host).astype("i1")):
+            x = gpu.asarray(given)
+            values, places = await gpu.read(gpu.sort(x, axis=axis), gpu.argsort(x, axis=axis))
+            order = np.argsort(given, axis, kind="stable")
+            assert_array_equal(places, order)
+            assert_array_equal(values, np.take_along_axis(given, order, axis))
+    assert await gpu.top_k(gpu.asarray([3, 9, 4, 9]), 3).indices.tolist() == [1, 3, 2]
+
+
+@case("D02", "masks, nonzero, unique_* and searchsorted find what NumPy finds")
+async def choosing():
+    rng = np.random.default_rng(21)
+    host = rng.integers(-9, 9, (70, 60)).astype("f4")
+    x = gpu.asarray(host)
+    assert_array_equal(await x[x > 3].numpy(), host[host > 3])
+    assert_array_equal(await x[x[:, 0] > 3].numpy(), host[host[:, 0] > 3])
+    for ours, theirs in zip(gpu.nonzero(x), np.nonzero(host), strict=True):
+        assert_array_equal(await ours.numpy(), theirs)
+    host[0, :3] = nan
+    made = await gpu.read(*gpu.unique_all(gpu.asarray(host)))
+    values, indices, inverse, counts = np.unique(
+        host, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+    )
+    for ours, theirs in zip(made, (values, indices, inverse.reshape(70, 60), counts), strict=True):
+        assert_array_equal(ours, theirs)
+    y = await x[x > 99].evaluate()
+    assert y.shape == (0,)
+    sought = gpu.searchsorted(gpu.asarray(values), x, side="right")
+    assert_array_equal(await sought.numpy(), np.searchsorted(values, await x.numpy(), "right"))
+
+
 @case("P01", "small reads come at once, not at the browser's next poll")
 async def polling():
     x = gpu.asarray(f32(1, 2, 3))

@@ -180,15 +180,21 @@ def masked(node: Node, mask: Node) -> Found:
     Raises:
         AxisError: The mask's shape is not that of the first axes.
     """
-    rows = build.reshape(node, (mask.nelems, *_rest(node, mask)))
+    rest = _rest(node, mask)
+    if mask.nelems == 0:
+        return Found(build.constant(_zero(node), node.dtype, (0, *rest)), integer(0))
+    rows = build.reshape(node, (mask.nelems, *rest))
     found = true_places(mask)
     return found._replace(node=taken(rows, found.node))
 
 
 def _rest(node: Node, mask: Node) -> Shape:
-    """The axes of ``node`` that ``mask`` says nothing of."""
+    """The axes of ``node`` that ``mask`` says nothing of. A mask may have a size of 0 instead."""
     rank = len(mask.shape)
-    if node.shape[:rank] != mask.shape:
+    fits = rank <= len(node.shape) and all(
+        size in {0, had} for size, had in zip(mask.shape, node.shape[:rank], strict=True)
+    )
+    if not fits:
         raise AxisError(
             f"index: a mask of shape {mask.shape}: the array has shape {node.shape}, "
             f"whose first axes must be the mask's"
@@ -204,6 +210,8 @@ def assign_masked(node: Node, mask: Node, value: Operand) -> Node:
         ShapeError: ``value`` does not broadcast to the axes that the mask says nothing of.
     """
     rest = _rest(node, mask)
+    if mask.nelems == 0:
+        return node
     if not isinstance(value, Node):
         value = build.constant(value, dtypes.scalar_dtype(value))
     value = build.cast(value, node.dtype)
