@@ -230,6 +230,8 @@ async def test_nan_and_infinity_in_binary_functions(selenium_worker):
     ):
         with np.errstate(all="ignore"):
             value = getattr(np, {"atan2": "arctan2"}.get(name, name))(a, b)
+            if name == "floor_divide":  # the standard's quotient, where NumPy goes by the remainder
+                value = np.where(np.isinf(a) | np.isinf(b), a / b, value)
         off = ~((read == value) | (np.isnan(read) & np.isnan(value)))
         # Four units in the last place; subnormal results may flush to zero.
         off &= ~(np.abs(read - value) <= 4 * np.spacing(np.abs(value)) + 1.2e-38)
