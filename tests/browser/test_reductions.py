@@ -162,6 +162,7 @@ async def test_nothing_to_reduce(selenium_worker):
         gpu.sum(x, axis=0), gpu.prod(x, axis=0), gpu.any(x, axis=0), gpu.all(x, axis=0),
         gpu.mean(x, axis=0), gpu.sum(x, axis=1), gpu.sum(x), gpu.max(x, axis=1),
         gpu.sum(gpu.zeros((2, 0), dtype="uint8"), axis=1), gpu.sum(x, axis=(), keepdims=True),
+        gpu.mean(gpu.zeros((0, 1000)), axis=1), gpu.max(gpu.zeros((3, 0, 70_000)) + 1, axis=2),
     )  # fmt: skip
     assert made[0].tolist() == [0, 0, 0]
     assert made[1].tolist() == [1, 1, 1]
@@ -170,7 +171,7 @@ async def test_nothing_to_reduce(selenium_worker):
     assert np.isnan(made[4]).all()
     assert (made[5].shape, made[6].tolist(), made[7].shape) == ((0,), 0, (0,))
     assert (made[8].dtype, made[8].tolist()) == (np.uint32, [0, 0])
-    assert made[9].shape == (0, 3)
+    assert [each.shape for each in made[9:]] == [(0, 3), (0,), (3, 0)]
     with pytest.raises(gpu.errors.UsageError, match="no elements"):
         gpu.max(x)
     with pytest.raises(ValueError, match="no elements"):

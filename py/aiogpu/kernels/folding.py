@@ -83,6 +83,8 @@ def passes(outer: int, inner: int, limits: Limits, *, is_along: bool = True) -> 
         limits: What the device allows.
         is_along: Whether the elements of a row are neighbours in memory, rather than the rows.
     """
+    if outer == 0:
+        return [Pass(outer, inner, ALONE, 1, 1, is_along, is_first=True)]
     result: list[Pass] = []
     while True:
         choose = _alone if limits.is_fallback or inner <= TINY else _together

@@ -35,6 +35,13 @@ def test_passes_follow_until_one_split_is_left(count, limits):
     assert (len(made.launches) == 1) == (count <= (HUGE if limits is GPU else SHORT))
 
 
+@pytest.mark.parametrize("limits", [GPU, SOFTWARE])
+@pytest.mark.parametrize("inner", [5, 1000, 2**24])
+def test_no_rows_are_folded_by_no_workgroup(inner, limits):
+    (launch,) = program("sum", (0, inner), (1,), limits=limits).launches
+    assert launch.groups == 0
+
+
 def test_every_pass_reads_what_the_one_before_wrote():
     made = program("max", (1_000_000,), None, dtypes.int32)
     output = 1
