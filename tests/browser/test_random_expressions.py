@@ -17,7 +17,7 @@ BATCH = 10
 
 
 @run_in_pyodide
-async def check(selenium_worker, sources, seeds, limits):
+async def check(selenium_worker, sources, seeds, limits, nnodes=50):
     import sys
     import types
     from dataclasses import replace
@@ -35,7 +35,7 @@ async def check(selenium_worker, sources, seeds, limits):
     usual = runtime.limits
     runtime.limits = replace(usual, **limits)
     try:
-        return await sys.modules["growth"].check_seeds(seeds)
+        return await sys.modules["growth"].check_seeds(seeds, nnodes)
     finally:
         runtime.limits = usual
 
@@ -54,4 +54,11 @@ def test_random_graphs_give_the_values_of_numpy_fused_or_not(selenium_worker, ba
 def test_random_graphs_by_the_kernels_of_hardware_within_the_least_limits(selenium_worker):
     limits = {"is_fallback": False, "immediate_nbytes": 0, "max_storage_buffers": 8}
     _, failures = check(selenium_worker, SOURCES, list(range(200, 206)), limits)
+    assert failures == [], f"{len(failures)} wrong outputs\n" + "\n\n".join(failures[:5])
+
+
+@pytest.mark.driver_timeout(120)
+def test_a_random_graph_of_several_portions(selenium_worker):
+    """Nodes are planned 256 at a time."""
+    _, failures = check(selenium_worker, SOURCES, [5000], {}, 700)
     assert failures == [], f"{len(failures)} wrong outputs\n" + "\n\n".join(failures[:5])

@@ -356,6 +356,7 @@ def is_countable(data, most):
     return even and bool(np.all(most * 256 < 2.0**24))
 
 
+@np.errstate(all="ignore")
 def reduction(name, x, axes, keepdims):
     """A reduction over some axes."""
     if name in {"any", "all"}:
@@ -408,6 +409,7 @@ def product(x, axes, keepdims):
     return inexact(data, largest - sizes, x.dtype, units * count)
 
 
+@np.errstate(all="ignore")
 def matmul(x, y):
     dtype = gpu.result_type(x.dtype, y.dtype)
     a, b = cast(x, dtype), cast(y, dtype)

@@ -13,6 +13,7 @@ import pytest
 import aiogpu as gpu
 from aiogpu.gpu.recording import Dispatch
 from aiogpu.limits import Limits
+from aiogpu.schedule.fuse import PORTION
 
 NGRAPHS = 40
 LIMITS = {
@@ -57,6 +58,18 @@ async def test_random_graphs_are_computed_within_the_limits(host, limits):
         nfused += len(fused)
         neager += len(eager)
     assert nfused < 0.65 * neager
+    gc.collect()
+    assert gpu.memory()["in_use"] == 0
+
+
+async def test_random_graphs_of_several_portions(host):
+    """What one portion computes on the way, the next may read, through views too."""
+    nnodes = 3 * PORTION
+    for seed in range(6):
+        graph = growth.grown(seed, nnodes)
+        fused = await computed(host, graph)
+        eager = await computed(host, graph, eager=True)
+        assert 100 < len(fused) <= len(eager), f"seed {seed}"
     gc.collect()
     assert gpu.memory()["in_use"] == 0
 
