@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from aiogpu import dtypes, evaluate, hostdata, shapes, spellings
 from aiogpu.errors import ShapeError, SyncAccessError, UsageError
 from aiogpu.gpu import browser
-from aiogpu.graph import blocks, build, orders, select, table
+from aiogpu.graph import blocks, build, choose, orders, select, table
 from aiogpu.methods import Methods
 from aiogpu.switch import SyncReads
 from aiogpu.unknown import UnknownLength
@@ -446,6 +446,8 @@ class Array(Methods):
     def __getitem__(self, key: object) -> Array:
         if (mask := _mask(key)) is not None:
             return UnknownArray(orders.masked(self._node, mask))
+        if (chosen := _chosen(key)) is not None:
+            return Array(choose.pick(self._node, chosen))
         return Array(select.cut(self._node, key), select.spell(key, self._cut))
 
     def __setitem__(self, key: object, value: object) -> None:
@@ -459,6 +461,8 @@ class Array(Methods):
         value = as_node(value) if operand is None else operand
         if (mask := _mask(key)) is not None:
             self._rebind(orders.assign_masked(self._node, mask, value))
+        elif (chosen := _chosen(key)) is not None:
+            self._rebind(choose.assign(self._node, chosen, value))
         else:
             self._rebind(select.assign(self._node, key, value))
 
@@ -499,6 +503,23 @@ def _mask(key: object) -> Node | None:
     if numpy is not None and isinstance(key, (numpy.ndarray, numpy.bool_)) and key.dtype == bool:
         return as_node(key)
     return None
+
+
+def _chosen(key: object) -> tuple[object, ...] | None:
+    """A key with nodes for its arrays of integers; None where there is no array in it."""
+    parts = key if isinstance(key, tuple) else (key,)
+    numpy = sys.modules.get("numpy")
+    kinds = (Array, list) if numpy is None else (Array, list, numpy.ndarray)
+    if not any(isinstance(part, kinds) for part in parts):
+        return None
+    return tuple(
+        build.cast(as_node(part), dtypes.int32)
+        if isinstance(part, list) and not part
+        else as_node(part, None, "index")
+        if isinstance(part, kinds)
+        else part
+        for part in parts
+    )
 
 
 def as_operand(given: object) -> Operand | None:

@@ -60,8 +60,7 @@ def _pick(part: Any, axis: int, size: int, key: object) -> Pick:  # noqa: ANN401
         return Pick(start, step, len(range(start, stop, step)), is_index=False)
     if isinstance(part, bool) or not hasattr(part, "__index__"):
         raise UsageError(
-            f"index: {spell(key)}: {type(part).__name__}: takes integers, slices, None and ...; "
-            "arrays as indices are not there yet"
+            f"index: {spell(key)}: {type(part).__name__}: takes integers, slices, None, arrays, ..."
         )
     index = part.__index__()
     if not -size <= index < size:

@@ -31,14 +31,14 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Array:
     return Array(build.broadcast_to(x._node, shapes.check(shape, "broadcast_to")))
 
 
-def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+def broadcast_arrays(*arrays: Array) -> list[Array]:
     """All arrays in the shape to which they broadcast, as views.
 
     Raises:
         ShapeError: They do not broadcast.
     """
     shape = shapes.broadcast([x.shape for x in arrays], "broadcast_arrays")
-    return tuple(broadcast_to(x, shape) for x in arrays)
+    return [broadcast_to(x, shape) for x in arrays]
 
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:

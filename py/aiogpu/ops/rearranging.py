@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from aiogpu import shapes
 from aiogpu.array import Array
 from aiogpu.errors import ShapeError, UsageError
+from aiogpu.gpu import browser
 from aiogpu.graph import build
 from aiogpu.ops.manipulation import concat
+from aiogpu.switch import SyncReads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +27,13 @@ def broadcast_shapes(*given: Shape) -> Shape:
     return shapes.broadcast([shapes.check(shape, "broadcast_shapes") for shape in given], "shapes")
 
 
-def repeat(x: Array, repeats: int | Sequence[int], /, *, axis: int | None = None) -> Array:
+def repeat(x: Array, repeats: int | Sequence[int] | Array, /, *, axis: int | None = None) -> Array:
     """Every element of ``x`` along ``axis`` several times, the copies behind each other.
 
     Args:
         x: The array; flattened where ``axis`` is None.
         repeats: How often: a number, or one for each element along the axis, as Python numbers,
-            since the result's shape depends on them.
+            since the result's shape depends on them; under `sync_reads` also an array.
         axis: The axis.
 
     Raises:
@@ -40,10 +42,13 @@ def repeat(x: Array, repeats: int | Sequence[int], /, *, axis: int | None = None
         ShapeError: There are not as many numbers as elements.
     """
     if isinstance(repeats, Array):
-        raise UsageError(
-            "repeat: an array of repeats: the shape would depend on data; "
-            "give Python numbers: `await repeats.tolist()`"
-        )
+        if not SyncReads.is_on:
+            raise UsageError(
+                "repeat: an array of repeats: the shape would depend on data; "
+                "give Python numbers: `await repeats.tolist()`"
+            )
+        read: list[int] = browser.wait_sync(repeats.reshape(-1)._tolist)
+        repeats = read
     node = x._node if axis is not None else build.reshape(x._node, (x.size,))
     at = shapes.axis_index(axis or 0, len(node.shape), "repeat")
     size = node.shape[at]
