@@ -267,7 +267,7 @@ class Evaluator:
             AioGpuError: The first of the nodes' errors.
         """
         runtime = await self.evaluate(nodes)
-        runtime.stream.flush()
+        runtime.stream.flush_soon()
         for node in nodes:
             self._check(runtime, node)
 
