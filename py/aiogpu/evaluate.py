@@ -11,7 +11,7 @@ import time
 from collections import deque
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aiogpu import device
 from aiogpu.errors import AioGpuError, DeviceLostError, UsageError
@@ -25,7 +25,7 @@ from aiogpu.runtime.transfer import SLICE_S, HostData, HostTarget, JsTarget
 from aiogpu.schedule.fuse import schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 
     from aiogpu.array import Array
     from aiogpu.device import Opener
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from aiogpu.runtime.runtime import Runtime
     from aiogpu.runtime.transfer import Reading, Target
     from aiogpu.schedule.step import Step
+
+_Target = TypeVar("_Target", bound="Target")
 
 MAX_DEPTH: Final = 512  # levels of uncomputed nodes; then the stream drains by itself
 MAX_UNOPENED: Final = 200_000  # the same before a device is open
@@ -186,29 +188,31 @@ class Evaluator:
             AioGpuError: The first of the nodes' errors.
             DeviceLostError: The device was lost.
         """
-        targets = [HostTarget(node.nbytes) for node in nodes]
-        await self._read(nodes, targets)
+        targets = await self._read(nodes, lambda node: HostTarget(node.nbytes))
         return [target.data for target in targets]
 
     async def read_js(self, nodes: Sequence[Node]) -> list[Any]:
         """The same as JS typed arrays, each on an ArrayBuffer of its own, past Python's memory."""
         recorder = (await self.open()).recorder
-        targets = [JsTarget(recorder, node.nbytes) for node in nodes]
-        await self._read(nodes, targets)
+        targets = await self._read(nodes, lambda node: JsTarget(recorder, node.nbytes))
         pairs = zip(nodes, targets, strict=True)
         return [recorder.typed_js(target.array, node.dtype.name) for node, target in pairs]
 
-    async def _read(self, nodes: Sequence[Node], targets: Sequence[Target]) -> None:
+    async def _read(self, nodes: Sequence[Node], make: Callable[[Node], _Target]) -> list[_Target]:
+        """Compute and read ``nodes``; memory on the host is made when the device has computed."""
+        targets: list[_Target] = []
         with _pinned(nodes):
             runtime, readings = await self._issue_reads(nodes)
             try:
-                for node, target in zip(nodes, targets, strict=True):
-                    await self._settle(runtime, node, readings[0].into(target))
+                for node in nodes:
+                    targets.append(make(node))
+                    await self._settle(runtime, node, readings[0].into(targets[-1]))
                     readings.popleft()
             finally:
                 for reading in readings:
                     reading.close()
         await self._check_faults(runtime)
+        return targets
 
     async def _issue_reads(self, nodes: Sequence[Node]) -> tuple[Runtime, deque[Reading]]:
         """Compute ``nodes`` and record reads of them."""

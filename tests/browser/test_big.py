@@ -104,3 +104,37 @@ async def test_large_uploads_leave_the_event_loop_its_turns(selenium_worker):
     counting.cancel()
     assert np.array_equal(read, host)
     assert turns >= 15  # one between any two pieces of 4 MiB
+
+
+@run_in_pyodide
+async def test_elements_past_what_a_shader_counts_are_right_or_refused(selenium_worker):
+    """N16. These arrays lie nowhere: only their parts are asked for, or their sums."""
+    import numpy as np
+    import pytest
+
+    import aiogpu as gpu
+
+    x = await gpu.ones(3).copy().evaluate()
+    near = gpu.arange(2**31 + 10, dtype="float32") * 2
+    tail = gpu.arange(2**32 - 1, dtype="float32")[-3:] + 0
+    wide = (gpu.broadcast_to(gpu.arange(60_000), (60_000, 60_000)) * 2)[-1, -3:]
+    last, three, part = await gpu.read(near[-1], tail, wide)
+    assert last == np.float32(2 * (2**31 + 9))
+    assert three.tolist() == [np.float32(2**32)] * 3
+    assert part.tolist() == [119_994, 119_996, 119_998]
+    spread = gpu.broadcast_to(x[:1], (2**17, 2**17))
+    row = gpu.broadcast_to(gpu.arange(70_001, dtype="float32"), (70_001, 70_001)) * 2
+    dispatches = gpu.counters()["dispatches"]
+    for refused in (
+        gpu.arange(2**33, dtype="float32")[-1] + 1,
+        gpu.arange(2**32 + 6, dtype="float32")[-3:] + 1,
+        gpu.sum(spread),
+        gpu.max(gpu.broadcast_to(x[:1], (2**16, 2**16 + 1))),
+        gpu.sum(gpu.full((2**17, 2**17), 1.0)),
+        spread + 1,
+        row[-1, -3:],
+        gpu.broadcast_to(x[:1], (2**17, 4)) @ gpu.broadcast_to(x[:1], (4, 2**17)),
+    ):
+        with pytest.raises(gpu.errors.LimitError, match=r"\d{9,} (elements|bytes).* at most \d+"):
+            await refused.numpy()
+    assert gpu.counters()["dispatches"] == dispatches

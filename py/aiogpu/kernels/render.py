@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Final
 
+from aiogpu.errors import LimitError
 from aiogpu.kernels import (
     along,
     attention,
@@ -20,8 +22,11 @@ from aiogpu.kernels import (
     user,
 )
 from aiogpu.program import Program
+from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aiogpu.kernels.writer import TextCache
     from aiogpu.limits import Limits
     from aiogpu.schedule.step import Step
@@ -42,6 +47,7 @@ _FAMILIES = {
     "user": user.render,
 }
 _NOTHING = Program(())
+MOST_ELEMENTS: Final = 1 << 32  # shaders number elements by u32
 
 
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:
@@ -52,4 +58,23 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     """
     if step.family in {"empty", "pick"}:
         return _NOTHING
+    count = max(_counts(step), default=0)
+    if count >= MOST_ELEMENTS:
+        raise LimitError(
+            f"{step.core.op.name}: {count} elements to count through: a shader counts to at most "
+            f"{MOST_ELEMENTS - 1}"
+        )
     return _FAMILIES.get(step.family, elementwise.render)(step, limits, cache)
+
+
+def _counts(step: Step) -> Iterator[int]:
+    """How far each number of an element may go: of virtual ones too, which lie in no buffer."""
+    views = [*step.views, *([] if step.target is None else [step.target])]
+    for code in (step.body, step.finish):
+        if code is not None:
+            yield prod(code.space)
+            views += [place.view for place in code.places]
+            views += [instr.view for instr in code.instrs if isinstance(instr, Load)]
+    for view in views:
+        steps = zip(view.strides, view.shape, strict=True)
+        yield view.offset + sum(max(stride, 0) * (size - 1) for stride, size in steps if size) + 1
