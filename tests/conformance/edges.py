@@ -312,7 +312,7 @@ async def neighbours():
         await same(pairs)
 
 
-@case("X01b", "the same operation on other dtypes, ranks and numbers, in both orders")
+@case("X01b", "the same operation on other dtypes and ranks, other activations, in both orders")
 async def other_dtypes():
     makers = []
     for dtype in DTYPES[1:]:
@@ -323,5 +323,12 @@ async def other_dtypes():
                 (dtype, lambda x=x: x + x, host + host), (dtype, lambda x=x: x * 1, host * 1),
                 (dtype, lambda x=x: x == x, host == host), (dtype, lambda x=x: x * 2, host * 2),
             ]  # fmt: skip
+    host = counted("float32", (5, 5))
+    x, product = gpu.asarray(host), host @ host
+    makers += [
+        ("relu", lambda: gpu.maximum(x @ x, 0), np.maximum(product, 0)),
+        ("abs", lambda: abs(x @ x), np.abs(product)), ("minus", lambda: -(x @ x), -product),
+        ("least", lambda: gpu.minimum(x @ x, 0), np.minimum(product, 0)),
+    ]  # fmt: skip
     for order in (makers, makers[::-1]):
         await same([(dtype, make(), wanted.astype(wanted.dtype)) for dtype, make, wanted in order])
