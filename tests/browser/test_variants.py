@@ -155,3 +155,51 @@ async def test_every_block_of_a_product_is_right_at_its_edges(selenium_worker, n
         np.testing.assert_array_equal(await got.numpy(), wide[:, :6] @ tall[:6])
     finally:
         matmul.choose, evaluate.DEFAULT._planner = usual, planner
+
+
+@pytest.mark.parametrize("is_fallback", [False, True])
+@run_in_pyodide
+async def test_attention_in_workgroups_and_alone(selenium_worker, is_fallback):
+    from dataclasses import replace
+
+    import numpy as np
+
+    import aiogpu as gpu
+    from aiogpu import evaluate
+
+    await gpu.open_device()
+    runtime = evaluate.DEFAULT.runtime
+    usual = runtime.limits
+    runtime.limits = replace(usual, is_fallback=is_fallback)
+    rng = np.random.default_rng(8)
+    try:
+        for b, h, queries, keys, width, causal, masked in (
+            (1, 1, 1, 1, 1, False, False), (2, 3, 65, 70, 8, False, False),
+            (1, 2, 7, 33, 6, True, False), (1, 1, 130, 129, 64, True, True),
+            (2, 1, 5, 3, 32, True, True), (1, 1, 3, 100, 7, False, True),
+        ):  # fmt: skip
+            q, k, v = (
+                rng.normal(size=(b, h, n, width)).astype("f4") for n in (queries, keys, keys)
+            )
+            mask = None
+            scores = q.astype("f8") @ k.swapaxes(2, 3).astype("f8") * width**-0.5
+            if masked:
+                mask = rng.normal(size=(queries, keys)).astype("f4")
+                mask[rng.random(mask.shape) < 0.3] = -np.inf
+                mask[0] = -np.inf  # a row that is wholly masked gives zeros
+                scores = scores + mask
+            if causal:
+                seen = np.arange(keys) <= np.arange(queries)[:, None] + keys - queries
+                scores = np.where(seen, scores, -np.inf)
+            top = scores.max(-1, keepdims=True)
+            power = np.exp(scores - np.where(np.isfinite(top), top, 0))
+            total = power.sum(-1, keepdims=True)
+            want = power / np.where(total, total, 1) @ v
+            x, y, z = (gpu.asarray(each) for each in (q, k, v))
+            more = {} if mask is None else {"mask": gpu.asarray(mask)}
+            got = await gpu.nn.attention(x, y, z, causal=causal, **more).numpy()
+            np.testing.assert_allclose(  # a few roundings of weights that sum to 1
+                got, want, atol=3e-6, err_msg=f"{b} {h} {queries} {keys} {width}"
+            )
+    finally:
+        runtime.limits = usual
