@@ -25,6 +25,7 @@ from aiogpu.dtypes import (
 # fmt: on
 from aiogpu.dtypes import bool_ as bool
 from aiogpu.eager import eager, explain
+from aiogpu.ops import fft
 
 # fmt: off
 from aiogpu.ops.creation import (
@@ -81,10 +82,10 @@ __all__ = [
     "close", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "counters",
     "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "empty", "empty_like",
     "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1", "eye",
-    "fast_math", "finfo", "flip", "float16", "float32", "floor", "floor_divide", "from_dlpack",
-    "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int16",
-    "int32", "int8", "is_available", "isdtype", "isfinite", "isin", "isinf", "isnan", "less",
-    "less_equal", "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logical_and",
+    "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor", "floor_divide",
+    "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf",
+    "int16", "int32", "int8", "is_available", "isdtype", "isfinite", "isin", "isinf", "isnan",
+    "less", "less_equal", "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logical_and",
     "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum",
     "mean", "memory", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative",
     "newaxis", "nextafter", "nn", "nonzero", "not_equal", "ones", "ones_like", "open_device",

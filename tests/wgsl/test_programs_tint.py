@@ -17,6 +17,7 @@ from aiogpu import dtypes
 from aiogpu.errors import DTypeError
 from aiogpu.graph import blocks, build, orders, select, table
 from aiogpu.graph.node import Node
+from aiogpu.graph.transforms import transform
 from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
 from aiogpu.limits import Limits
@@ -269,6 +270,23 @@ def test_random_graphs_of_every_family_and_dtype(shaders):
     assert min(seen[dtype.name] for dtype in dtypes.ALL) > 20, seen
     assert min(seen["reduce and more"], seen["matmul and more"], seen["long"]) > 30, seen
     assert min(seen["places"], seen["stores of fused work"]) > 60, seen
+    shaders.validate()
+
+
+def test_fourier_transforms_of_every_radix_and_by_chirps(shaders):
+    for n in (1, 2, 3, 4, 5, 7, 8, 13, 840, 1009, 70001):
+        for how in (
+            {}, {"inverse": True}, {"half": True}, {"hermitian": True, "inverse": True},
+        ):  # fmt: skip
+            dtype = dtypes.float32 if "half" in how else dtypes.complex64
+            for operand in (
+                leaf(dtype, (2, n, 3)),
+                build.elementwise("multiply", leaf(dtype, (2, n, 3)), leaf(dtypes.float32, (3,))),
+                build.permute(leaf(dtype, (n, 2, 3)), (1, 0, 2)),
+            ):
+                node = transform("fft", operand, 1, n, scale=0.5, **how)
+                shaders.add(f"fft {n} {how}", node)
+                shaders.add(f"fft and more {n} {how}", build.elementwise("add", node, 1.0))
     shaders.validate()
 
 

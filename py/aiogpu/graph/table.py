@@ -30,6 +30,8 @@ Family = Literal[
     "matmul",
     "conv",
     "attention",
+    "fft",
+    "linalg",
     "gather",
     "scatter",
     "sort",
@@ -42,9 +44,12 @@ Family = Literal[
 
 # Families whose operand may be computed on the way, element by element; and those that read their
 # operands as they lie in memory.
-PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan", "sort"})
+PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan", "sort", "fft"})
 WHOLE: Final = frozenset(
-    {"empty", "matmul", "conv", "attention", "gather", "scatter", "along", "bisect", "user", "pick"}
+    {
+        "empty", "matmul", "conv", "attention", "linalg", "gather", "scatter", "along", "bisect",
+        "user", "pick",
+    }  # fmt: skip
 )
 
 # How the dtype of the result and the dtype of computing follow from the operands:
@@ -316,3 +321,6 @@ ARGSORT: Final = _row("argsort", "sort", 1)
 TAKE_ALONG: Final = _row("take_along_axis", "along", 2)
 SEARCHSORTED: Final = _row("searchsorted", "bisect", 2)
 TRUE_PLACES: Final = _row("true_places", "bisect", 1)  # where a running count reaches 1, 2, 3, ...
+
+# Fourier transforms; and factorisations, which read and write whole matrices.
+FFT: Final = _row("fft", "fft", 1, kinds="fc")
