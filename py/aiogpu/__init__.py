@@ -26,6 +26,7 @@ from aiogpu.dtypes import (
 from aiogpu.dtypes import bool_ as bool
 from aiogpu.eager import eager, explain
 from aiogpu.ops import fft
+from aiogpu.ops import linear_algebra as linalg
 
 # fmt: off
 from aiogpu.ops.creation import (
@@ -44,6 +45,7 @@ from aiogpu.ops.elementwise import (
     square, subtract, tan, tanh, trunc,
 )
 # fmt: on
+from aiogpu.ops.einsum import einsum
 from aiogpu.ops.indexing import take_along_axis
 from aiogpu.ops.inspection import __array_namespace_info__
 from aiogpu.ops.kernels import wgsl
@@ -80,20 +82,20 @@ __all__ = [
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "canvas", "ceil", "clip",
     "close", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "counters",
-    "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "empty", "empty_like",
-    "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1", "eye",
-    "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor", "floor_divide",
+    "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "einsum", "empty",
+    "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1",
+    "eye", "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor", "floor_divide",
     "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf",
     "int16", "int32", "int8", "is_available", "isdtype", "isfinite", "isin", "isinf", "isnan",
-    "less", "less_equal", "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum",
-    "mean", "memory", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative",
-    "newaxis", "nextafter", "nn", "nonzero", "not_equal", "ones", "ones_like", "open_device",
-    "pace", "pad", "permute_dims", "pi", "positive", "pow", "prod", "progress", "read", "real",
-    "reciprocal", "remainder", "repeat", "report", "request_adapter", "reshape", "result_type",
-    "roll", "round", "searchsorted", "sign", "signbit", "sin", "sinh", "sort", "sqrt", "square",
-    "squeeze", "stack", "std", "subtract", "sum", "sync_reads", "synchronize", "take",
-    "take_along_axis", "tan", "tanh", "tensordot", "tile", "top_k", "tril", "triu", "trunc",
+    "less", "less_equal", "linalg", "linspace", "log", "log10", "log1p", "log2", "logaddexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max",
+    "maximum", "mean", "memory", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
+    "negative", "newaxis", "nextafter", "nn", "nonzero", "not_equal", "ones", "ones_like",
+    "open_device", "pace", "pad", "permute_dims", "pi", "positive", "pow", "prod", "progress",
+    "read", "real", "reciprocal", "remainder", "repeat", "report", "request_adapter", "reshape",
+    "result_type", "roll", "round", "searchsorted", "sign", "signbit", "sin", "sinh", "sort",
+    "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "sync_reads", "synchronize",
+    "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "top_k", "tril", "triu", "trunc",
     "uint16", "uint32", "uint8", "unique_all", "unique_counts", "unique_inverse", "unique_values",
     "unstack", "var", "vecdot", "wgsl", "where", "zeros", "zeros_like",
 ]

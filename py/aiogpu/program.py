@@ -54,6 +54,7 @@ class Launch:
             shader does not ask, and sees whole buffers.
         fault_at: Which parameter takes the number under which a fault is reported; None where the
             launch reports none. One that does binds `FAULTS`.
+        fault: What it reports; "" for an index out of range.
         numbers: Numbers among the parameters that another launch of this shape may replace.
         is_checked: False for code that we did not write: it gets a submit of its own.
     """
@@ -70,6 +71,7 @@ class Launch:
     entry: str = "main"
     sizes: tuple[int, ...] = ()
     fault_at: int | None = None
+    fault: str = ""
     is_checked: bool = True
     numbers: tuple[Number, ...] = ()
 

@@ -15,7 +15,7 @@ import pytest
 
 from aiogpu import dtypes
 from aiogpu.errors import DTypeError
-from aiogpu.graph import blocks, build, orders, select, table
+from aiogpu.graph import blocks, build, matrices, orders, select, table
 from aiogpu.graph.node import Node
 from aiogpu.graph.transforms import transform
 from aiogpu.kernels.render import render
@@ -287,6 +287,26 @@ def test_fourier_transforms_of_every_radix_and_by_chirps(shaders):
                 node = transform("fft", operand, 1, n, scale=0.5, **how)
                 shaders.add(f"fft {n} {how}", node)
                 shaders.add(f"fft and more {n} {how}", build.elementwise("add", node, 1.0))
+    shaders.validate()
+
+
+def test_factorisations(shaders):
+    for dtype in (dtypes.float32, dtypes.complex64):
+        for shape in ((1, 1), (3, 40, 40), (2, 5, 3), (70, 33)):
+            node = leaf(dtype, shape)
+            label = f"{dtype.name} {shape}"
+            for complete in (False, True):
+                shaders.add(f"qr {label}", matrices.qr(node, complete=complete)[0])
+            for part in matrices.svd(node, full=True):
+                shaders.add(f"svd {label}", part)
+            shaders.add(f"svdvals {label}", matrices.svdvals(node))
+            if shape[-1] != shape[-2]:
+                continue
+            factors, pivots = matrices.lu(node)
+            shaders.add(f"solve {label}", matrices.lu_solve(factors, pivots, node))
+            shaders.add(f"cholesky {label}", matrices.cholesky(node))
+            for vectors in (False, True):
+                shaders.add(f"eigh {label}", matrices.eigh(node, vectors=vectors)[0])
     shaders.validate()
 
 

@@ -324,3 +324,7 @@ TRUE_PLACES: Final = _row("true_places", "bisect", 1)  # where a running count r
 
 # Fourier transforms; and factorisations, which read and write whole matrices.
 FFT: Final = _row("fft", "fft", 1, kinds="fc")
+for _name, _arity in (
+    ("lu", 1), ("lu_solve", 3), ("cholesky", 1), ("qr", 1), ("eigh", 1), ("svd", 1),
+):  # fmt: skip
+    _row(_name, "linalg", _arity, kinds="fc")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aiogpu.errors import AxisError
+from aiogpu.errors import AxisError, UsageError
 
 if TYPE_CHECKING:
     from aiogpu.gpu.protocol import Recorder
@@ -28,13 +28,14 @@ class Faults:
         self._pool = pool
         self._stream = stream
         self._buffer: Buffer | None = None
-        self._launches: list[str] = []
+        self._launches: list[tuple[str, str]] = []  # and what each reports
         self.is_armed = False
 
     def arm(self, launch: Launch, params: tuple[int, ...], origin: object) -> tuple[int, ...]:
         """A launch's parameters with the number under which it reports."""
         assert launch.fault_at is not None
-        self._launches.append(f"{launch.label} (line {origin})" if origin else launch.label)
+        name = f"{launch.label} (line {origin})" if origin else launch.label
+        self._launches.append((name, launch.fault))
         self.is_armed = True
         at = launch.fault_at
         return (*params[:at], len(self._launches), *params[at + 1 :])
@@ -61,8 +62,12 @@ class Faults:
 
         Raises:
             AxisError: A launch met an index out of range.
+            UsageError: A launch met a matrix that it could not work with.
         """
         number = int.from_bytes(data, "little")
         if number:
             self._clear()
-            raise AxisError(f"{self._launches[number - 1]}: an index is out of range")
+            name, fault = self._launches[number - 1]
+            if fault:
+                raise UsageError(f"{name}: {fault}")
+            raise AxisError(f"{name}: an index is out of range")
