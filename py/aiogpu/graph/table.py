@@ -39,18 +39,19 @@ Family = Literal[
     "bisect",
     "store",
     "user",
+    "user",
     "pick",
 ]
 
 # Families whose operand may be computed on the way, element by element; and those that read their
 # operands as they lie in memory.
 PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan", "sort", "fft"})
-WHOLE: Final = frozenset(
-    {
-        "empty", "matmul", "conv", "attention", "linalg", "gather", "scatter", "along", "bisect",
-        "user", "pick",
-    }  # fmt: skip
-)
+# fmt: off
+WHOLE: Final = frozenset({
+    "empty", "matmul", "conv", "attention", "linalg", "gather", "scatter", "along", "bisect",
+    "user", "pick",
+})
+# fmt: on
 
 # How the dtype of the result and the dtype of computing follow from the operands:
 #   same       they promote, and so is the result

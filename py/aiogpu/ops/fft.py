@@ -24,6 +24,7 @@ from aiogpu.errors import DTypeError, UsageError
 from aiogpu.graph import blocks, build, select, table
 from aiogpu.graph.node import Node
 from aiogpu.graph.transforms import transform
+from aiogpu.ops.inspection import check_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,18 +213,20 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     return Array(_along("ihfft", node, n, axis, norm, inverse=True, half=True))
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: object = None) -> Array:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: object = None, device: object = None) -> Array:
     """The frequencies of the elements of `fft`: 0, 1, ..., -2, -1, divided by ``n * d``.
 
     Args:
         n: Length of the transform.
         d: Distance of the samples.
         dtype: float32 by default.
+        device: None, or the one that there is.
 
     Raises:
-        UsageError: ``n`` is below 1.
+        UsageError: ``n`` is below 1, or there is no such device.
         DTypeError: ``dtype`` is not a real floating-point one.
     """
+    check_device(device, "fftfreq")
     wanted = _frequency_dtype("fftfreq", n, dtype)
     count = Node(table.IOTA, (), (n,), dtypes.INT, {"start": 0, "step": 1})
     below = build.elementwise("less_equal", count, (n - 1) // 2)
@@ -231,18 +234,20 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: object = None) -> Array:
     return Array(build.cast(build.elementwise("divide", index, n * d), wanted))
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: object = None) -> Array:
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: object = None, device: object = None) -> Array:
     """The frequencies of the elements of `rfft`: 0, 1, ..., n // 2, divided by ``n * d``.
 
     Args:
         n: Length of the transform.
         d: Distance of the samples.
         dtype: float32 by default.
+        device: None, or the one that there is.
 
     Raises:
-        UsageError: ``n`` is below 1.
+        UsageError: ``n`` is below 1, or there is no such device.
         DTypeError: ``dtype`` is not a real floating-point one.
     """
+    check_device(device, "rfftfreq")
     wanted = _frequency_dtype("rfftfreq", n, dtype)
     count = Node(table.IOTA, (), (n // 2 + 1,), dtypes.INT, {"start": 0, "step": 1})
     return Array(build.cast(build.elementwise("divide", count, n * d), wanted))
