@@ -213,6 +213,54 @@ async def test_determinants_powers_norms_and_products(selenium_worker):
     assert (await xl.solve(gpu.asarray([[2, 0], [0, 4]]), gpu.asarray([2, 2])).tolist()) == [1, 0.5]
 
 
+@pytest.mark.driver_timeout(120)
+@run_in_pyodide
+async def test_workgroups_do_what_single_invocations_do(selenium_worker):
+    """The kernels that hardware gets: a workgroup for a matrix, with barriers."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    import aiogpu as gpu
+    from aiogpu import evaluate
+
+    await gpu.open_device()
+    runtime = evaluate.DEFAULT.runtime
+    usual = runtime.limits
+    rng = np.random.default_rng(6)
+    try:
+        for is_fallback in (False, True):
+            runtime.limits = replace(usual, is_fallback=is_fallback, immediate_nbytes=0)
+            for dtype in ("f4", "c8"):
+                a = (rng.normal(size=(2, 37, 37)) + 1j * rng.normal(size=(2, 37, 37))).astype("c8")
+                a = (a if dtype == "c8" else a.real).astype(dtype)
+                turned = np.conj(a.swapaxes(1, 2))
+                positive = (a @ turned + 37 * np.eye(37)).astype(dtype)
+                x = gpu.asarray(a)
+                inverse, factor, q, r, u, s, vh = await gpu.read(
+                    gpu.linalg.inv(x), gpu.linalg.cholesky(gpu.asarray(positive)),
+                    *gpu.linalg.qr(x), *gpu.linalg.svd(x[..., :20]),
+                )  # fmt: skip
+                # As in the other tests: backward stable, and norms of about 10.
+                np.testing.assert_allclose(
+                    a @ inverse, np.broadcast_to(np.eye(37), a.shape), atol=1e-3
+                )
+                np.testing.assert_allclose(
+                    factor @ np.conj(factor.swapaxes(1, 2)), positive, atol=1e-4
+                )
+                np.testing.assert_allclose(q @ r, a, atol=1e-4)
+                again = (u[..., :20] * s[..., None, :]) @ vh
+                np.testing.assert_allclose(again, a[..., :20], atol=1e-4)
+                singular = gpu.linalg.solve(gpu.zeros((3, 3)), gpu.ones(3))
+                try:
+                    await singular.numpy()
+                except gpu.errors.UsageError:
+                    continue
+                raise AssertionError("a singular matrix was not reported")
+    finally:
+        runtime.limits = usual
+
+
 @run_in_pyodide
 async def test_what_only_the_data_show_is_raised_by_the_next_read(selenium_worker):
     import numpy as np
@@ -259,6 +307,8 @@ async def test_empty_arrays_extremes_and_errors(selenium_worker):
     for size in (1e30, 1e-30):
         made = await xl.svdvals(gpu.asarray(np.diag([1, 2, 3.0]).astype("f4") * size)).numpy()
         np.testing.assert_allclose(made, np.array([3, 2, 1]) * np.float32(size), rtol=1e-6)
+        q, r = await gpu.read(*xl.qr(gpu.full((3, 2), size)))
+        np.testing.assert_allclose(q @ r, np.full((3, 2), np.float32(size)), rtol=1e-5)
     nans = await xl.eigvalsh(gpu.asarray(np.full((3, 3), np.nan, "f4"))).numpy()
     assert np.isnan(nans).all()
     x = gpu.zeros((3, 4))

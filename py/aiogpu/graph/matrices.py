@@ -40,6 +40,32 @@ def floating(name: str, node: Node) -> Node:
     return build.cast(node, dtypes.COMPLEX if node.dtype.kind == "complex" else dtypes.FLOAT)
 
 
+def scaled(node: Node) -> tuple[Node, Node | None]:
+    """Matrices whose largest part has size 1, so that no square overflows or vanishes; by what."""
+    if 0 in node.shape:
+        return node, None
+    rank = len(node.shape)
+    if node.dtype.kind == "complex":
+        parts = [
+            build.elementwise("abs", build.elementwise(part, node)) for part in ("real", "imag")
+        ]
+        sizes = build.elementwise("maximum", *parts)
+    else:
+        sizes = build.elementwise("abs", node)
+    most = build.reduce("max", sizes, (rank - 2, rank - 1), keepdims=True)
+    scale = build.elementwise("where", build.elementwise("equal", most, 0.0), 1.0, most)
+    return build.elementwise("divide", node, scale), scale
+
+
+def unscaled(values: Node, scale: Node | None) -> Node:
+    """What was computed from `scaled` matrices: other matrices, or vectors of values."""
+    if scale is None:
+        return values
+    if len(values.shape) < len(scale.shape):
+        scale = build.reshape(scale, scale.shape[:-1])
+    return build.elementwise("multiply", values, scale)
+
+
 def adjoint(node: Node) -> Node:
     """Transposed and conjugated."""
     axes = list(range(len(node.shape)))

@@ -75,9 +75,9 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     """
     if mode not in {"reduced", "complete"}:
         raise UsageError(f"qr: mode {mode!r}: must be 'reduced' or 'complete'")
-    node = matrices.matrices("qr", x._node)
+    node, scale = matrices.scaled(matrices.matrices("qr", x._node))
     q, r = matrices.qr(node, complete=mode == "complete")
-    return QRResult(Array(q), Array(r))
+    return QRResult(Array(q), Array(matrices.unscaled(r, scale)))
 
 
 def solve(x1: Array, x2: Array, /) -> Array:

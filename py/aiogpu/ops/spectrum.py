@@ -49,10 +49,10 @@ def eigh(x: Array, /) -> EighResult:
         ShapeError: The matrices are not square.
         DTypeError: ``x`` is bool.
     """
-    node, scale = _scaled(matrices.matrices("eigh", x._node, square=True))
+    node, scale = matrices.scaled(matrices.matrices("eigh", x._node, square=True))
     values, vectors = matrices.eigh(node, vectors=True)
     assert vectors is not None
-    return EighResult(_unscaled(values, scale), Array(vectors))
+    return EighResult(Array(matrices.unscaled(values, scale)), Array(vectors))
 
 
 def eigvalsh(x: Array, /) -> Array:
@@ -68,8 +68,8 @@ def eigvalsh(x: Array, /) -> Array:
         ShapeError: The matrices are not square.
         DTypeError: ``x`` is bool.
     """
-    node, scale = _scaled(matrices.matrices("eigvalsh", x._node, square=True))
-    return _unscaled(matrices.eigh(node, vectors=False)[0], scale)
+    node, scale = matrices.scaled(matrices.matrices("eigvalsh", x._node, square=True))
+    return Array(matrices.unscaled(matrices.eigh(node, vectors=False)[0], scale))
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
@@ -88,9 +88,9 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
         ShapeError: There are fewer than two axes.
         DTypeError: ``x`` is bool.
     """
-    node, scale = _scaled(matrices.matrices("svd", x._node))
+    node, scale = matrices.scaled(matrices.matrices("svd", x._node))
     left, values, right = matrices.svd(node, full=full_matrices)
-    return SVDResult(Array(left), _unscaled(values, scale), Array(right))
+    return SVDResult(Array(left), Array(matrices.unscaled(values, scale)), Array(right))
 
 
 def svdvals(x: Array, /) -> Array:
@@ -106,26 +106,8 @@ def svdvals(x: Array, /) -> Array:
         ShapeError: There are fewer than two axes.
         DTypeError: ``x`` is bool.
     """
-    node, scale = _scaled(matrices.matrices("svdvals", x._node))
-    return _unscaled(matrices.svdvals(node), scale)
-
-
-def _scaled(node: Node) -> tuple[Node, Node | None]:
-    """Matrices whose largest element has size 1, so that no square overflows; and by what."""
-    if 0 in node.shape:
-        return node, None
-    rank = len(node.shape)
-    sizes = build.elementwise("abs", node)
-    most = build.reduce("max", sizes, (rank - 2, rank - 1), keepdims=True)
-    scale = build.elementwise("where", build.elementwise("equal", most, 0.0), 1.0, most)
-    return build.elementwise("divide", node, scale), scale
-
-
-def _unscaled(values: Node, scale: Node | None) -> Array:
-    if scale is None:
-        return Array(values)
-    flat = build.reshape(scale, (*scale.shape[:-2], 1))
-    return Array(build.elementwise("multiply", values, flat))
+    node, scale = matrices.scaled(matrices.matrices("svdvals", x._node))
+    return Array(matrices.unscaled(matrices.svdvals(node), scale))
 
 
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
