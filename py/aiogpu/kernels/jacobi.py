@@ -2,10 +2,11 @@
 
 Every round rotates pairs of indices that do not meet, in the order of a tournament (Brent and
 Luk, "The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays",
-1985): one launch without barriers between invocations that depend on each other. Eigenvalues by
-rotations from both sides; singular values by rotations of columns until they are orthogonal
-(Hestenes, "Inversion of matrices by biorthogonalization", 1958). Rotations are applied by sines and
-the tangent of half the angle (Rutishauser 1966), so that a small one changes no norm.
+1985), so that no invocation of a launch depends on another. Eigenvalues by rotations from both
+sides, a launch for the angles and one that applies them; singular values by rotations of columns
+until they are orthogonal (Hestenes, "Inversion of matrices by biorthogonalization", 1958).
+Rotations are applied by sines and the tangent of half the angle (Rutishauser 1966), so that a small
+one changes no norm.
 """
 
 from __future__ import annotations
@@ -30,12 +31,8 @@ def sweeps(n: int) -> int:
     return min(16, 5 + n.bit_length()) if n > 2 else 2
 
 
-# Which indices meet in a round, the smaller first; and how they are rotated: the sine, the tangent
-# of half the angle, and the phase of the second. ``rows`` is even, one index may be beyond the end.
-# What is left below 1e-10 is far below what float32 holds beside it, and the phase of what nears
-# the subnormal numbers would not have length 1.
-_ROTATION = """\
-struct Rotation { sine: f32, half: f32, phase: T }
+# Which indices meet in a round, the smaller first. ``rows`` is even: one may be beyond the end.
+_PAIR = """\
 fn pair_of(number: u32) -> vec2u {
   let ring = p.rows - 1u;
   if (number == 0u) { return vec2u(p.round, ring); }
@@ -43,6 +40,12 @@ fn pair_of(number: u32) -> vec2u {
   let two = (p.round + ring - number) % ring;
   return vec2u(min(one, two), max(one, two));
 }
+"""
+# How a pair is rotated: the sine, the tangent of half the angle, and the phase of the second. What
+# is left below 1e-8 of the largest element is below what float32 holds beside it, and the phase of
+# what nears the subnormal numbers would not have length 1.
+_STRUCT = "struct Rotation { sine: f32, half: f32, phase: T }\n"
+_ROTATION = """\
 fn rotation(first: f32, cross: T, second: f32, least: f32) -> Rotation {
   let far = size(cross);
   if (far <= least) {
@@ -55,10 +58,10 @@ fn rotation(first: f32, cross: T, second: f32, least: f32) -> Rotation {
   let sine = tangent * cosine;
   return Rotation(sine, ag_div_f32(sine, 1.0 + cosine), conj(quotient(cross, number(far))));
 }
-fn times_real(a: T, s: f32) -> T { return a * s; }
 """
 # Columns x, y become c x - s phase y and s x + c phase y.
 _TURN = """\
+fn times_real(a: T, s: f32) -> T { return a * s; }
 fn turned_first(x: T, y: T, how: Rotation) -> T {
   return x - times_real(mul(how.phase, y) + times_real(x, how.half), how.sine);
 }
@@ -98,13 +101,20 @@ def eigh(step: Step, limits: Limits, cache: TextCache) -> Program:
         groups_of(batch * high * n), WORKGROUP * 6,
     )  # fmt: skip
     tall = pairs * 2 if has_vectors else pairs
+    angles = Bound("angles", "vec4f", first + 2, True)
+    angle = [*made.each("p.batch * (p.rows / 2u)"), *_EIGH_ANGLE]
     lines = [*made.each("p.batch * p.tall * (p.rows / 2u)"), *_EIGH_ROUND]
     old, new = first, first + 1
     for round_ in [*range(rows - 1)] * sweeps(n):
         made.add(
-            "round", lines, [Bound("a", "T", old), Bound("next", "T", new, True)],
+            "angles", angle, [Bound("a", "T", old), angles], words | {"round": round_},
+            groups_of(batch * pairs), WORKGROUP * 160, declarations=_PAIR + _STRUCT + _ROTATION,
+        )  # fmt: skip
+        made.add(
+            "round", lines, [Bound("a", "T", old), angles._replace(is_written=False),
+                             Bound("next", "T", new, True)],
             words | {"tall": tall, "round": round_}, groups_of(batch * tall * pairs),
-            WORKGROUP * 160, declarations=_ROTATION + _TURN + _EIGH_ANGLE,
+            WORKGROUP * 48, declarations=_PAIR + _STRUCT + _TURN + _EIGH_HOW,
         )  # fmt: skip
         old, new = new, old
     vectors = [Bound("vectors", "T", out + 1, True)] if has_vectors else []
@@ -115,7 +125,7 @@ def eigh(step: Step, limits: Limits, cache: TextCache) -> Program:
         groups_of(batch * n), WORKGROUP * n * 8, declarations=_KEY,
     )  # fmt: skip
     nbytes = step.core.inputs[0].dtype.itemsize * batch * high * n
-    return Program(tuple(made.made), (nbytes, nbytes))
+    return Program(tuple(made.made), (nbytes, nbytes, 16 * batch * pairs))
 
 
 _EIGH_TAKE = [
@@ -132,15 +142,22 @@ _EIGH_TAKE = [
     "if (i < c) { a[at] = conj(value); return; }",
     "a[at] = value;",
 ]
-_EIGH_ANGLE = """\
-fn angle(base: u32, pair: vec2u) -> Rotation {
-  if (pair.y >= p.n) { return Rotation(0.0, 0.0, number(1.0)); }
-  return rotation(
-    real(a[base + pair.x * (p.n + 1u)]),
-    a[base + pair.x * p.n + pair.y],
-    real(a[base + pair.y * (p.n + 1u)]),
-    1e-8,
-  );
+_EIGH_ANGLE = [
+    "let pair = pair_of(at % (p.rows / 2u));",
+    "let base = at / (p.rows / 2u) * p.high * p.n;",
+    "if (pair.y >= p.n) {",
+    "  angles[at] = vec4f(0.0, 0.0, 1.0, 0.0);",
+    "  return;",
+    "}",
+    "let first = real(a[base + pair.x * (p.n + 1u)]);",
+    "let second = real(a[base + pair.y * (p.n + 1u)]);",
+    "let how = rotation(first, a[base + pair.x * p.n + pair.y], second, 1e-8);",
+    "angles[at] = vec4f(how.sine, how.half, parts(how.phase));",
+]
+_EIGH_HOW = """\
+fn angle(at: u32) -> Rotation {
+  let how = angles[at];
+  return Rotation(how.x, how.y, of_parts(how.zw));
 }
 """
 # An invocation turns four elements: two rows by two columns, or two rows of vectors.
@@ -168,7 +185,7 @@ _EIGH_ROUND = [
     "if (has_line) { yx = a[two + columns.x]; }",
     "if (has_column && has_line) { yy = a[two + columns.y]; }",
     "if (has_column) {",
-    "  let how = angle(base, columns);",
+    "  let how = angle(b * half + right);",
     "  let kept = xx;",
     "  xx = turned_first(kept, xy, how);",
     "  xy = turned_second(kept, xy, how);",
@@ -177,7 +194,7 @@ _EIGH_ROUND = [
     "  yy = turned_second(below, yy, how);",
     "}",
     "if (has_line && !is_vectors) {",
-    "  var how = angle(base, lines);",
+    "  var how = angle(b * half + left);",
     "  how.phase = conj(how.phase);",
     "  let kept = xx;",
     "  xx = turned_first(kept, yx, how);",
@@ -252,7 +269,7 @@ def svd(step: Step, limits: Limits, cache: TextCache) -> Program:
         made.add(
             "round", lines, [work], words | {"round": round_},
             made.matrix_groups(batch * (rows // 2)), made.matrix_cost(12 * wide),
-            declarations=_ROTATION + _TURN + meet,
+            declarations=_PAIR + _STRUCT + _ROTATION + _TURN + meet,
         )  # fmt: skip
     lengths = Bound("lengths", "f32", work.slot + 1, True)
     made.add(

@@ -36,6 +36,8 @@ _REAL: Final = {
     "number": "fn number(r: f32) -> f32 { return r; }",
     "quotient": "fn quotient(a: f32, b: f32) -> f32 { return ag_div_f32(a, b); }",
     "size": "fn size(a: f32) -> f32 { return abs(a); }",
+    "parts": "fn parts(a: f32) -> vec2f { return vec2f(a, 0.0); }",
+    "of_parts": "fn of_parts(z: vec2f) -> f32 { return z.x; }",
     "hermitian": "fn hermitian(a: f32) -> f32 { return a; }",
     "tau_of": "fn tau_of(alpha: f32, beta: f32) -> f32 { return ag_div_f32(beta - alpha, beta); }",
 }
@@ -48,6 +50,8 @@ _COMPLEX: Final = {
     "number": "fn number(r: f32) -> vec2f { return vec2f(r, 0.0); }",
     "quotient": "fn quotient(a: vec2f, b: vec2f) -> vec2f { return ag_cdiv(a, b); }",
     "size": "fn size(a: vec2f) -> f32 { return ag_cabs(a); }",
+    "parts": "fn parts(a: vec2f) -> vec2f { return a; }",
+    "of_parts": "fn of_parts(z: vec2f) -> vec2f { return z; }",
     "hermitian": "fn hermitian(a: vec2f) -> vec2f { return vec2f(a.x, 0.0); }",
     "tau_of": "fn tau_of(alpha: vec2f, beta: f32) -> vec2f {\n"
     "  return vec2f(ag_div_f32(beta - alpha.x, beta), ag_div_f32(-alpha.y, beta));\n}",

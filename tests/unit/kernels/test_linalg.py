@@ -85,7 +85,7 @@ def test_every_pair_meets_once_in_a_sweep(n):
     rounds = [
         launch
         for launch in launches(matrices.eigh(square(n), vectors=False)[0], GPU)
-        if "p.round" in launch.wgsl
+        if "p.tall" in launch.wgsl
     ]
     rows = n + n % 2
     assert len(rounds) % (rows - 1) == 0
