@@ -66,7 +66,9 @@ fn ag_cexpm1(z: vec2f) -> vec2f {
   let sine = select(2.0 * half.y * half.x, z.y, abs(z.y) < 0x1p-13);
   let growth = ag_expm1(z.x);
   let re = (growth - growth * versine) - versine;
-  return vec2f(select(re, growth, ag_iszero(z.y)), ag_exp(z.x) * sine);
+  // Of either zero the standard wants a positive one.
+  let real = select(growth, 0.0, ag_iszero(z.x));
+  return vec2f(select(re, real, ag_iszero(z.y)), ag_exp(z.x) * sine);
 }
 
 // a + b and what its rounding lost.
