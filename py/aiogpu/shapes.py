@@ -134,6 +134,12 @@ class View(NamedTuple):
             tuple(self.shape[a] for a in axes), tuple(self.strides[a] for a in axes), self.offset
         )
 
+    def cut(self, axis: int, start: int, end: int) -> View:
+        """The part of the view from ``start`` to ``end`` along an axis."""
+        at = axis % len(self.shape)
+        shape = (*self.shape[:at], end - start, *self.shape[at + 1 :])
+        return View(shape, self.strides, self.offset + start * self.strides[at])
+
     def reshape(self, shape: Shape) -> View | None:
         """The view in another shape of as many elements, or None where strides cannot say it."""
         if prod(self.shape) == 0:

@@ -13,8 +13,8 @@ async def test_exact_functions_of_every_dtype(selenium_worker):
     from aiogpu import dtypes
 
     takes = {
-        "uifc": ["negative", "positive", "real", "conj"],
-        "uif": ["abs", "sign", "square", "floor", "ceil", "trunc", "round"],
+        "uifc": ["negative", "positive", "real", "conj", "round"],
+        "uif": ["abs", "sign", "square", "floor", "ceil", "trunc"],
         "c": ["imag"],
         "bui": ["bitwise_invert"],
         "buifc": ["isnan", "isinf", "isfinite", "logical_not"],
@@ -42,7 +42,7 @@ async def test_exact_functions_of_every_dtype(selenium_worker):
                 if dtype.kind[0] in kinds:
                     cases.append((name, host))
                     made.append(getattr(gpu, name)(x))
-                elif dtype.kind != "complex" or kinds != "uif" or name in {"floor", "round"}:
+                elif dtype.kind != "complex" or kinds != "uif" or name == "floor":
                     with pytest.raises(gpu.errors.DTypeError, match=name):
                         getattr(gpu, name)(x)
     for (name, host), read in zip(cases, await gpu.read(*made), strict=True):

@@ -171,3 +171,17 @@ async def test_nan_and_infinity_stay_in_their_rows(selenium_worker):
     b = np.ones((35, 34), "f4")
     with np.errstate(all="ignore"):
         assert_array_equal(await (gpu.asarray(a) @ gpu.asarray(b)).numpy(), a @ b)
+
+
+@run_in_pyodide
+async def test_inner_sizes_beyond_the_turns_of_a_loop(selenium_worker):
+    import numpy as np
+
+    import aiogpu as gpu
+
+    for k in (131_072, 131_073, 300_001):
+        ones = gpu.ones((2, k)).copy()
+        got = await (ones @ ones.T).numpy()
+        np.testing.assert_array_equal(got, np.full((2, 2), k, "f4"))
+    ones = gpu.ones((70_000,), dtype="complex64").copy()
+    assert await (ones @ ones).item() == 70_000

@@ -203,3 +203,51 @@ async def test_attention_in_workgroups_and_alone(selenium_worker, is_fallback):
             )
     finally:
         runtime.limits = usual
+
+
+@pytest.mark.parametrize("is_fallback", [False, True])
+@run_in_pyodide
+async def test_convolutions_as_products_and_element_by_element(selenium_worker, is_fallback):
+    from dataclasses import replace
+
+    import numpy as np
+
+    import aiogpu as gpu
+    from aiogpu import evaluate
+
+    await gpu.open_device()
+    runtime = evaluate.DEFAULT.runtime
+    usual = runtime.limits
+    runtime.limits = replace(usual, is_fallback=is_fallback)
+    rng = np.random.default_rng(2)
+    try:
+        for image, filters, stride, padding, dilation, groups in (
+            ((1, 3, 9, 10), (16, 3, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+            ((2, 4, 7, 6), (8, 4, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+            ((2, 6, 11, 8), (24, 3, 3, 5), (2, 1), (1, 2), (1, 1), 2),
+            ((1, 8, 9, 9), (8, 1, 3, 3), (1, 1), (2, 2), (2, 2), 8),
+            ((1, 5, 17, 16), (70, 5, 5, 7), (3, 2), (2, 3), (1, 1), 1),
+        ):
+            x = rng.integers(-3, 4, image).astype("f4")
+            w = rng.integers(-3, 4, filters).astype("f4")
+            b = rng.integers(-3, 4, filters[0]).astype("f4")
+            padded = np.pad(x, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
+            spans = [d * (f - 1) + 1 for d, f in zip(dilation, filters[2:], strict=True)]
+            windows = np.lib.stride_tricks.sliding_window_view(padded, spans, (2, 3))
+            windows = windows[:, :, :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]]
+            parts = [
+                np.einsum("bchwrs,kcrs->bkhw", xs, ws)
+                for xs, ws in zip(np.split(windows, groups, 1), np.split(w, groups, 0), strict=True)
+            ]
+            want = np.concatenate(parts, 1)
+            how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+            y, z = gpu.asarray(x), gpu.asarray(w)
+            np.testing.assert_array_equal(await gpu.nn.conv2d(y, z, **how).numpy(), want)
+            np.testing.assert_array_equal(
+                await gpu.nn.relu(gpu.nn.conv2d(y, z, gpu.asarray(b), **how)).numpy(),
+                np.maximum(want + b[:, None, None], 0),
+            )
+            half = gpu.nn.conv2d(y.astype("float16"), z.astype("float16"), **how)
+            np.testing.assert_array_equal(await half.numpy(), want.astype("f2"))
+    finally:
+        runtime.limits = usual

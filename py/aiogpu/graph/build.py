@@ -42,6 +42,7 @@ def leaf(value: object, shape: Shape, dtype: DType) -> Node:
 
 _SCALARS: dict[tuple[DType, Scalar], Node] = {}
 _MAX_SCALARS: Final = 256
+MAX_INNER: Final = 32768  # of a product: lavapipe leaves loops after 65535 turns, silently
 
 
 def scalar(value: Scalar, dtype: DType) -> Node:
@@ -320,12 +321,28 @@ def matmul(first: Node, second: Node) -> Node:
             f"matmul: shapes {first.shape} and {second.shape}: inner sizes {k} and {k2} differ"
         )
     batch = shapes.broadcast((left.shape[:-2], right.shape[:-2]), "matmul")
+    # In parts: an invocation walks along all of it, four elements a turn unless they are complex.
+    if k > MAX_INNER * (1 if dtype.kind == "complex" else 4):
+        half = k // 2
+        parts = [
+            matmul(
+                view(left, view_of(left)[1].cut(-1, start, end)),
+                view(right, view_of(right)[1].cut(-2, start, end)),
+            )
+            for start, end in ((0, half), (half, k))
+        ]
+        whole = elementwise("add", *parts)
+        return reshape(whole, _without_vectors(first, second, whole.shape))
     shape = (*batch, m, n)
     if k == 0 or prod(shape) == 0:
         product = constant(0, dtype, shape)
     else:
         product = Node(table.MATMUL, (cast(left, dtype), cast(right, dtype)), shape, dtype)
-    drop = [len(shape) - 2] * (len(first.shape) == 1) + [len(shape) - 1] * (len(second.shape) == 1)
-    if drop:
-        return reshape(product, tuple(size for axis, size in enumerate(shape) if axis not in drop))
-    return product
+    return reshape(product, _without_vectors(first, second, shape))
+
+
+def _without_vectors(first: Node, second: Node, shape: Shape) -> Shape:
+    """The shape of a product without the axes that were put to vectors."""
+    rank = len(shape)
+    drop = [rank - 2] * (len(first.shape) == 1) + [rank - 1] * (len(second.shape) == 1)
+    return tuple(size for axis, size in enumerate(shape) if axis not in drop)

@@ -254,8 +254,12 @@ _unary("isfinite", "bool", "buifc", f32="ag_isfinite({0})", vec2f="ag_cisfinite(
 _unary("signbit", "bool", "f", f32="ag_signbit({0})")
 
 # Rounding: integers stay as they are.
-for _name in ("floor", "ceil", "trunc", "round"):
+for _name in ("floor", "ceil", "trunc"):
     _unary(_name, "same", "uif", f32=f"ag_{_name}({{0}})", rest="{0}")
+_unary(
+    "round", "same", "uifc", f32="ag_round({0})", vec2f="vec2f(ag_round({0}.x), ag_round({0}.y))",
+    rest="{0}",
+)  # fmt: skip
 
 # Elementary functions: floating-point, by the range reductions and polynomials of kernels/numerics.
 for _name in (

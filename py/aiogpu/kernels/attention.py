@@ -76,7 +76,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     key = ("attention", space, how, core.dtype, fused.key)
     wgsl = cache.get(key) or cache.put(key, _text(step, fused, how, params, space))
     bindings = (*fused.slots, len(step.inputs))
-    cost = QUERIES * keys * (4 * width + 40 + fused.ninstrs)
+    cost = min(queries, QUERIES) * keys * (4 * width + 40 + fused.ninstrs)
     groups = batch * heads * -(-queries // QUERIES)
     return Program((launch(wgsl, "attention", params, space, bindings, groups, cost),))
 

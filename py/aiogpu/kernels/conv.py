@@ -1,7 +1,9 @@
 """Two-dimensional convolutions, forward and backward; NCHW data, KCRS filters.
 
-One invocation computes one element of the result: an output, an input gradient or a filter
-gradient. No barrier, so the same kernels serve software adapters.
+A forward convolution of several channels is a matrix product of the filters with the windows, which
+are read where they lie, as elements of a matrix that is never made (implicit GEMM: Chetlur et al.,
+cuDNN: Efficient primitives for deep learning, 2014). For the rest, one invocation computes one
+element of the result: an output, an input gradient or a filter gradient.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from aiogpu.kernels import types
+from aiogpu.kernels import matmul, types
 from aiogpu.kernels.fused import Fused
 from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
 from aiogpu.program import Program
+from aiogpu.shapes import View
 
 if TYPE_CHECKING:
     from aiogpu.limits import Limits
@@ -85,6 +88,24 @@ _FILTER: Final = [
     "  }",
     "}",
 ]
+# Four windows' elements under place k of the filter: channel, row and column of it.
+_WINDOW: Final = """\
+fn right(b0: u32, k: u32, n: u32) -> vec4f {
+  let x = k % p.s;
+  let y = k / p.s % p.r;
+  let plane = b0 + k / (p.s * p.r) * p.h * p.w;
+  var found = vec4f();
+  for (var q = 0u; q < 4u; q++) {
+    let at = n + q;
+    // Unsigned: a place before the first row wraps far behind the last.
+    let iy = at / p.ow * p.stride_h + y * p.dilation_h - p.pad_h;
+    let ix = at % p.ow * p.stride_w + x * p.dilation_w - p.pad_w;
+    if (iy < p.h && ix < p.w) { found[q] = b(plane + iy * p.w + ix); }
+  }
+  return found;
+}
+"""
+FEW: Final = 8  # filters of a group, under which a product's blocks would be empty
 _BODIES: Final = {"conv2d": _OUTPUT, "conv2d_data": _DATA, "conv2d_filter": _FILTER}
 
 
@@ -94,6 +115,8 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     assert core.attrs is not None
     sizes: dict[str, int] = core.attrs["sizes"]
     name = core.op.name
+    if name == "conv2d" and sizes["kpg"] >= FEW:
+        return matmul.render_product(step, _product(step, sizes), limits, cache)
     fused = Fused(step, limits)
     params = Params()
     params.add("n", prod(core.shape))
@@ -124,6 +147,34 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     groups = -(-prod(core.shape) // (WORKGROUP * fused.lanes))
     cost = WORKGROUP * fused.lanes * (4 * _terms(name, sizes) + fused.ninstrs)
     return Program((launch(wgsl, name, params, space, bindings, groups, cost),))
+
+
+def _product(step: Step, sizes: dict[str, int]) -> matmul.Product:
+    """A forward convolution as a product of filters with windows, for each image and group."""
+    image, filters = step.views
+    groups = sizes["c"] // sizes["cpg"]
+    inner = sizes["cpg"] * sizes["r"] * sizes["s"]
+    plane = sizes["h"] * sizes["w"]
+    walks = ((sizes["batch"], 0, sizes["c"] * plane), (groups, sizes["kpg"] * inner,
+            sizes["cpg"] * plane))  # fmt: skip
+    axes = [axis for axis in walks if axis[0] != 1]
+    rows = View((sizes["k"], inner), (inner, 1), filters.offset)
+    names = (
+        "h", "w", "r", "s", "ow", "stride_h", "stride_w", "pad_h", "pad_w", "dilation_h",
+        "dilation_w",
+    )  # fmt: skip
+    return matmul.Product(
+        "conv2d",
+        (sizes["batch"] * groups, sizes["kpg"], sizes["oh"] * sizes["ow"], inner),
+        tuple(axis[0] for axis in axes),
+        (tuple(axis[1] for axis in axes), tuple(axis[2] for axis in axes)),
+        (filters.offset, inner, 1),
+        (image.offset, 0, 0),
+        (False, matmul.in_fours(rows)),
+        (1, 0),
+        _WINDOW,
+        tuple((name, sizes[name]) for name in names),
+    )
 
 
 def _terms(name: str, sizes: dict[str, int]) -> int:

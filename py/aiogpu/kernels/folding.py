@@ -15,7 +15,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aiogpu.kernels.fused import Fused
-from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.kernels.writer import MAX_TURNS, Params, TextCache, indent, launch, shader
 from aiogpu.program import Program
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ALONE: Final = 64  # invocations of a workgroup of which each has its own row
 SHORT: Final = 256  # elements that one invocation folds on a software adapter without help,
-LONG: Final = 65536  # or if there are so many rows that all cores are busy:
+LONG: Final = 32768  # or if there are so many rows that all cores are busy (see MAX_TURNS):
 FEW_ROWS: Final = 32
 FEW_SPLITS: Final = 2048  # invocations that keep a software adapter busy
 TINY: Final = 32  # elements that one invocation folds on a GPU without help
@@ -98,8 +98,10 @@ def passes(outer: int, inner: int, limits: Limits, *, is_along: bool = True) -> 
 
 def _alone(outer: int, inner: int, limits: Limits, *, is_along: bool) -> tuple[int, int, int]:  # noqa: ARG001 - the form of `_together`
     short = LONG if outer >= FEW_ROWS or not limits.is_fallback else SHORT
-    splits = 1 if inner <= short else max(1, min(FEW_SPLITS // outer, inner // (SHORT // 4)))
-    return ALONE, 1, splits
+    if inner <= short:
+        return ALONE, 1, 1
+    splits = max(1, min(FEW_SPLITS // outer, inner // (SHORT // 4)))
+    return ALONE, 1, max(splits, -(-inner // MAX_TURNS))
 
 
 def _together(outer: int, inner: int, limits: Limits, *, is_along: bool) -> tuple[int, int, int]:

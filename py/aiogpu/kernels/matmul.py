@@ -91,35 +91,79 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     core = step.core
     *batch, m, n = core.shape
     k = left.shape[-1]
-    kernel = choose(core.shape, core.dtype, limits)
     left = left.broadcast_to((*batch, m, k), "matmul")
     right = right.broadcast_to((*batch, k, n), "matmul")
     dense = contiguous_strides((*batch, 1))[:-1]
     sizes, walks = shapes.coalesce(tuple(batch), [dense, left.strides[:-2], right.strides[:-2]])
+    product = Product(
+        "matmul", (prod(batch), m, n, k), sizes, (walks[1], walks[2]),
+        (left.offset, left.strides[-2], left.strides[-1]),
+        (right.offset, right.strides[-2], right.strides[-1]),
+        (in_fours(left), in_fours(right)),
+    )  # fmt: skip
+    return render_product(step, product, limits, cache)
+
+
+class Product(NamedTuple):
+    """A batched product to be computed: what is multiplied, and how it lies.
+
+    Attributes:
+        label: The operation's name.
+        shape: Batches, rows, columns and inner size.
+        sizes: Sizes of the batch's axes.
+        walks: Strides of the left and the right operand along them.
+        left: Offset, stride of rows and of columns of the left operand.
+        right: The same of the right one.
+        fours: Which of the step's operands are read by vectors of four.
+        operands: Which of the step's operands are left and right.
+        text: A function ``right(b0, k, n)`` in place of the one that reads a matrix: four elements
+            of row ``k`` from column ``n`` on; and the functions that it calls.
+        params: Further parameters, by name.
+    """
+
+    label: str
+    shape: tuple[int, int, int, int]
+    sizes: tuple[int, ...]
+    walks: tuple[tuple[int, ...], tuple[int, ...]]
+    left: tuple[int, int, int]
+    right: tuple[int, int, int]
+    fours: tuple[bool, bool]
+    operands: tuple[int, int] = (0, 1)
+    text: str = ""
+    params: tuple[tuple[str, int], ...] = ()
+
+
+def render_product(step: Step, product: Product, limits: Limits, cache: TextCache) -> Program:
+    """The program of a product."""
+    core = step.core
+    batches, m, n, k = product.shape
+    kernel = choose((batches, m, n), core.dtype, limits)
     params = Params()
     for name, word in (
-        ("m", m), ("n", n), ("k", k), ("batches", prod(batch)),
-        ("a_at", left.offset), ("a_row", left.strides[-2]), ("a_col", left.strides[-1]),
-        ("b_at", right.offset), ("b_row", right.strides[-2]), ("b_col", right.strides[-1]),
+        ("m", m), ("n", n), ("k", k), ("batches", batches),
+        ("a_at", product.left[0]), ("a_row", product.left[1]), ("a_col", product.left[2]),
+        ("b_at", product.right[0]), ("b_row", product.right[1]), ("b_col", product.right[2]),
     ):  # fmt: skip
         params.add(name, word)
-    for axis, size in enumerate(sizes):
+    for axis, size in enumerate(product.sizes):
         params.add(f"n{axis}", size)
-        params.add(f"a{axis}", walks[1][axis])
-        params.add(f"b{axis}", walks[2][axis])
-    fours = () if kernel.kind == "plain" else (_in_fours(left), _in_fours(right))
+        params.add(f"a{axis}", product.walks[0][axis])
+        params.add(f"b{axis}", product.walks[1][axis])
+    for name, word in product.params:
+        params.add(name, word)
+    fours = () if kernel.kind == "plain" else product.fours
     fused = Fused(step, limits, is_scattered=True, fours=fours)
     fused.add_params(params)
     space = params.space(limits)
-    key = ("matmul", kernel, space, core.dtype, len(sizes), fused.key)
-    wgsl = cache.get(key) or cache.put(key, _text(step, fused, kernel, params, space, len(sizes)))
-    groups = prod(batch) * -(-m // kernel.rows) * -(-n // kernel.columns)
+    key = (product.label, kernel, space, core.dtype, len(product.sizes), fused.key)
+    wgsl = cache.get(key) or cache.put(key, _text(step, fused, kernel, params, space, product))
+    groups = batches * -(-m // kernel.rows) * -(-n // kernel.columns)
     bindings = (*fused.slots, len(step.inputs))
-    cost = kernel.rows * kernel.columns * (2 * k + fused.ninstrs)
-    return Program((launch(wgsl, "matmul", params, space, bindings, groups, cost),))
+    cost = min(m, kernel.rows) * min(n, kernel.columns) * (2 * k + fused.ninstrs)
+    return Program((launch(wgsl, product.label, params, space, bindings, groups, cost),))
 
 
-def _in_fours(view: View) -> bool:
+def in_fours(view: View) -> bool:
     """Whether the last axis can be read by aligned vectors of four."""
     return (
         view.strides[-1] == 1
@@ -130,19 +174,23 @@ def _in_fours(view: View) -> bool:
 
 
 def _text(
-    step: Step, fused: Fused, kernel: Kernel, params: Params, space: ParamSpace, naxes: int
+    step: Step, fused: Fused, kernel: Kernel, params: Params, space: ParamSpace, product: Product
 ) -> str:
     dtype = step.core.dtype
     write = {"tiled": _tiled, "direct": _direct, "plain": _plain}[kernel.kind]
     declarations, body = write(kernel, dtype.compute)
-    loads = _loads(fused, dtype) if kernel.kind != "plain" else ""
-    readers = "".join(fused.reader(at, name) for at, name in enumerate("ab") if not fused.fours(at))
+    loads = _loads(fused, dtype, product) if kernel.kind != "plain" else ""
+    readers = "".join(
+        fused.reader(at, name)
+        for at, name in zip(product.operands, "ab", strict=True)
+        if not fused.fours(at)
+    )
     return shader(
         space=space,
         params=params,
         buffers=fused.buffers(),
         declarations=declarations + readers + loads + fused.functions() + _put(fused, dtype),
-        body=indent([*_place(kernel, naxes), *body]),
+        body=indent([*_place(kernel, len(product.sizes)), *body]),
         workgroup=kernel.workgroup,
     )
 
@@ -185,15 +233,16 @@ def _put(fused: Fused, dtype: DType) -> str:
     return f"{head} {{\n{indent(lines)}}}\n"
 
 
-def _loads(fused: Fused, dtype: DType) -> str:
+def _loads(fused: Fused, dtype: DType, product: Product) -> str:
     """Functions that load four elements: of a row of the left, or of a row of the right operand.
 
     What is past the end of a row is 0 in the left operand, and anything in the right one, whose
     columns past the end are not stored.
     """
     four = f"vec4<{dtype.compute}>"
-    if fused.fours(0):
-        left = [f"return {fused.load_four(0, '(at + k) / 4u')};"]
+    first, second = product.operands
+    if fused.fours(first):
+        left = [f"return {fused.load_four(first, '(at + k) / 4u')};"]
         left_end = [f"return select({four}(), a4(at, min(k, p.k - 4u)), k < p.k);"]
     else:
         left = [f"return {four}({', '.join(f'a(at + (k + {q}u) * p.a_col)' for q in range(4))});"]
@@ -202,15 +251,19 @@ def _loads(fused: Fused, dtype: DType) -> str:
             f"k + {q}u < p.k);"
             for q in range(4)
         ] + [f"return {four}(x0, x1, x2, x3);"]
-    if fused.fours(1):
-        right = [f"return {fused.load_four(1, '(at + min(n, p.n - 4u)) / 4u')};"]
+    if fused.fours(second):
+        right = [f"return {fused.load_four(second, '(at + min(n, p.n - 4u)) / 4u')};"]
     else:
         each = (f"b(at + min(n + {q}u, p.n - 1u) * p.b_col)" for q in range(4))
         right = [f"return {four}({', '.join(each)});"]
     return (
         f"fn a4(at: u32, k: u32) -> {four} {{\n{indent(left)}}}\n"
         f"fn a4_end(at: u32, k: u32) -> {four} {{\n{indent(left_end)}}}\n"
-        f"fn b4(at: u32, n: u32) -> {four} {{\n{indent(right)}}}\n"
+        + (
+            product.text
+            or f"fn b4(at: u32, n: u32) -> {four} {{\n{indent(right)}}}\n"
+            f"fn right(b0: u32, k: u32, n: u32) -> {four} {{ return b4(b0 + k * p.b_row, n); }}\n"
+        )
     )
 
 
@@ -265,7 +318,7 @@ def _direct(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
     last = []
     for q in range(4):
         for j in range(vectors):
-            load = f"y{q}_{j} = b4(b_at + {q}u * p.b_row, left + {4 * j}u);"
+            load = f"y{q}_{j} = right(b0, k + {q}u, left + {4 * j}u);"
             rows.append(f"let {load}")
             last.append(f"var y{q}_{j} = vec4<{kind}>(); if (k + {q}u < p.k) {{ {load} }}")
     body = [
@@ -276,7 +329,6 @@ def _direct(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
         *_sums(kernel, kind),
         "let whole = p.k / 4u * 4u;",
         "for (var k = 0u; k < whole; k += 4u) {",
-        "  let b_at = b0 + k * p.b_row;",
         *(f"  {row}" for row in rows),
     ]
     for i in range(tall):
@@ -290,7 +342,6 @@ def _direct(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
         "}",
         "if (whole < p.k) {",
         "  let k = whole;",
-        "  let b_at = b0 + k * p.b_row;",
         *(f"  {line}" for line in last),
     ]
     for i in range(tall):
@@ -322,7 +373,7 @@ def _tiled(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
     for i in range(parts_b):
         at = f"(lid + {i * size}u)"
         k = f"(k0 + {at} / {wide}u)"
-        load = f"b4(b0 + min{k[:-1]}, p.k - 1u) * p.b_row, col0 + {at} % {wide}u * 4u)"
+        load = f"right(b0, min{k[:-1]}, p.k - 1u), col0 + {at} % {wide}u * 4u)"
         fetch.append(f"rb{i} = select({four}(), {load}, {k} < p.k);")
     body = [
         *_sums(kernel, kind),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from aiogpu import dtypes
 from aiogpu.kernels import types
 from aiogpu.kernels.fused import Fused
-from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.kernels.writer import MAX_TURNS, Params, TextCache, indent, launch, shader
 from aiogpu.program import Program
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     inner = step.body.space[axis]
     outer = prod(step.body.space) // inner
     fused = Fused(step, limits, moved=(axis,), is_scattered=True)
-    is_alone = limits.is_fallback or inner <= SHORT
+    is_alone = inner <= (MAX_TURNS // 2 if limits.is_fallback else SHORT)  # it walks three times
     params = Params()
     params.add("outer", outer)
     params.add("inner", inner)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from aiogpu.kernels import types
 from aiogpu.kernels.fused import Fused
-from aiogpu.kernels.writer import Params, TextCache, indent, launch, shader
+from aiogpu.kernels.writer import MAX_TURNS, Params, TextCache, indent, launch, shader
 from aiogpu.program import Program
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     inner = step.body.space[attrs["axis"]]
     outer = prod(step.body.space) // inner
     shares = 1 if inner <= SHORT else max(1, min(MAX_SHARES // outer, inner // (SHORT // 4)))
+    shares = max(shares, -(-inner // MAX_TURNS))
     out = len(step.inputs)
     sizes = (outer, inner, shares)
     if shares == 1:

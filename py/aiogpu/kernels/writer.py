@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aiogpu import dtypes
 from aiogpu.kernels import numerics
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from aiogpu.program import ParamSpace
     from aiogpu.schedule.step import Const
 
+# Loops of one invocation turn no oftener: lavapipe (Mesa 22.3, LP_MAX_TGSI_LOOP_ITERATIONS) leaves
+# them after 65535 turns, all of an invocation's loops together, and says nothing.
+MAX_TURNS: Final = 32768
 _NUMERIC = re.compile(r"\bag_\w+")
 _F16 = re.compile(r"\bf16\b")
 

@@ -227,7 +227,8 @@ def eye(
     columns = n_rows if n_cols is None else n_cols
     row = arange(n_rows).reshape(n_rows, 1)
     column = arange(columns).reshape(1, columns)
-    return (column - row == k).astype(dtypes.FLOAT if dtype is None else dtype)
+    near = max(-n_rows, min(columns, k))  # beyond that there are no ones
+    return (column - row == near).astype(dtypes.FLOAT if dtype is None else dtype)
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
