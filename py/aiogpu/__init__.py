@@ -13,7 +13,7 @@ Nothing blocks, nothing reads back unasked. `docs/layout.md` follows an expressi
 
 from math import e, inf, nan, pi
 
-from aiogpu import errors, nn, spellings
+from aiogpu import errors, nn, random, spellings
 from aiogpu.array import Array, Read
 from aiogpu.backend import Backend
 from aiogpu.device import Adapter, Device, is_available, open_device, request_adapter
@@ -92,11 +92,11 @@ __all__ = [
     "maximum", "mean", "memory", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
     "negative", "newaxis", "nextafter", "nn", "nonzero", "not_equal", "ones", "ones_like",
     "open_device", "pace", "pad", "permute_dims", "pi", "positive", "pow", "prod", "progress",
-    "read", "real", "reciprocal", "remainder", "repeat", "report", "request_adapter", "reshape",
-    "result_type", "roll", "round", "searchsorted", "sign", "signbit", "sin", "sinh", "sort",
-    "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "sync_reads", "synchronize",
-    "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "top_k", "tril", "triu", "trunc",
-    "uint16", "uint32", "uint8", "unique_all", "unique_counts", "unique_inverse", "unique_values",
-    "unstack", "var", "vecdot", "wgsl", "where", "zeros", "zeros_like",
+    "random", "read", "real", "reciprocal", "remainder", "repeat", "report", "request_adapter",
+    "reshape", "result_type", "roll", "round", "searchsorted", "sign", "signbit", "sin", "sinh",
+    "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "sync_reads",
+    "synchronize", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "top_k", "tril",
+    "triu", "trunc", "uint16", "uint32", "uint8", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values", "unstack", "var", "vecdot", "wgsl", "where", "zeros", "zeros_like",
 ]
 # fmt: on

@@ -78,6 +78,7 @@ class Op:
     # Pairs of operands, dtypes or types of Python numbers, that were met before and that need no
     # cast: the dtype in which Python numbers join, and the result's.
     pairs: dict[tuple[object, object], tuple[DType, DType]] = field(default_factory=dict)
+    length: int = 1  # how many operations it counts for, where computing it again is weighed
     fast: Op | None = None  # the row that takes this one's place inside `aiogpu.fast_math`
 
 
@@ -114,12 +115,13 @@ def _row(
     rule: DTypeRule = "none",
     kinds: str = "buif",
     wgsl: Mapping[str, str] | None = None,
+    length: int = 1,
 ) -> Op:
     fast = None
     if name in _FAST:
         text = {**(wgsl or {}), "f32": _FAST[name]}
         fast = TABLE[f"fast_{name}"] = Op(f"fast_{name}", family, arity, rule, kinds, text)
-    op = TABLE[name] = Op(name, family, arity, rule, kinds, wgsl or {}, fast=fast)
+    op = TABLE[name] = Op(name, family, arity, rule, kinds, wgsl or {}, length=length, fast=fast)
     return op
 
 
@@ -333,3 +335,27 @@ for _name, _arity in (
     ("lu", 1), ("lu_solve", 3), ("cholesky", 1), ("qr", 1), ("eigh", 1), ("svd", 1),
 ):  # fmt: skip
     _row(_name, "linalg", _arity, kinds="fc")
+
+# Random numbers: see kernels/numerics/random.py. The operands of the first two are an element's
+# number, and the key and position of the stream, two words each.
+_STREAM: Final = "{0}, {1}, {2}, {3}, {4}"
+RANDOM_BITS: Final = _row(
+    "random_bits", "elementwise", 5, kinds="u", wgsl={"*": f"ag_random_bits({_STREAM})"}, length=16
+)
+RANDOM_NORMAL: Final = _row(
+    "random_normal", "elementwise", 5, kinds="u", wgsl={"*": f"ag_random_normal({_STREAM})"},
+    length=16,
+)  # fmt: skip
+RANDOM_UNIT: Final = _row(
+    "random_unit", "elementwise", 1, kinds="u", wgsl={"*": "ag_random_unit({0})"}
+)
+RANDOM_BETWEEN: Final = _row(
+    "random_between", "elementwise", 4, wgsl={"*": "ag_random_between({0}, {1}, {2}, {3})"}
+)
+RANDOM_INTEGER: Final = _row(
+    "random_integer", "elementwise", 3, kinds="ui",
+    wgsl={
+        "i32": "(bitcast<i32>(ag_random_below({0}, {1})) + {2})",
+        "u32": "(ag_random_below({0}, {1}) + {2})",
+    },
+)  # fmt: skip

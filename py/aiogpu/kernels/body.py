@@ -98,7 +98,7 @@ def key(code: Code, lay: Layout) -> tuple[object, ...]:
 
 # What gives one of its operands needs no rounding to its dtype.
 _EXACT: Final = frozenset({"copy", "positive", "maximum", "minimum", "where"})
-_LINEAR: Final = frozenset({"add", "subtract", "multiply", "negative"})
+_LINEAR: Final = frozenset({"add", "subtract", "multiply", "negative", "random_between"})
 
 
 def guarded(code: Code) -> set[int]:

@@ -167,7 +167,7 @@ class Plan:
             if not node.is_done and family in {"elementwise", "view"}:
                 length = sum([lengths.get(operand, 0) for operand in node.inputs])
                 if family == "elementwise":
-                    length += 1
+                    length += node.op.length
                 if length > CHEAP and node.holders:
                     length = 0
             lengths[node] = length

@@ -21,6 +21,7 @@ from aiogpu.kernels.numerics import (
     hyperbolic,
     integer,
     power,
+    random,
     remainder,
     trigonometric,
 )
@@ -41,6 +42,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         **trigonometric.FUNCTIONS,
         **hyperbolic.FUNCTIONS,
         **activation.FUNCTIONS,
+        **random.FUNCTIONS,
         **complex_arithmetic.FUNCTIONS,
         **complex_exponential.FUNCTIONS,
         **complex_trigonometric.FUNCTIONS,
