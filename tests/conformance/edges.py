@@ -332,3 +332,25 @@ async def other_dtypes():
     ]  # fmt: skip
     for order in (makers, makers[::-1]):
         await same([(dtype, make(), wanted.astype(wanted.dtype)) for dtype, make, wanted in order])
+
+
+@case("N30", "random words are the known ones, and a draw is the same in every place")
+async def random_words():
+    rng = gpu.random.Generator(0)
+    known = np.array([0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8], "u4")
+    words = rng.integers(0, 2**32, 4, dtype="uint32")
+    sixes = gpu.random.Generator(0).integers(1, 6, (2, 2), dtype="int8", endpoint=True)
+    low, high = np.float32(-0.1), np.float32(3)
+    unit = (known >> 8).astype("f4") * np.float32(2**-24)
+    await same(
+        [
+            ("words", words, known),
+            ("integers", sixes, (known.astype("u8") * 6 >> 32).astype("i1").reshape(2, 2) + 1),
+            ("random", gpu.random.Generator(0).random(4), unit),
+            ("view", gpu.random.Generator(0).random((2, 2)).T[::-1], unit.reshape(2, 2).T[::-1]),
+            ("uniform", gpu.random.Generator(0).uniform(low, high, 4), low + (high - low) * unit),
+        ]
+    )
+    normal = await gpu.random.Generator(0).normal(size=2).numpy()
+    radius, angle = np.sqrt(-2 * np.log(known[0] / 2**32)), 2 * np.pi * (known[1] >> 8) / 2**24
+    assert_allclose(normal, radius * np.array([np.cos(angle), np.sin(angle)]), rtol=2e-6)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_MEMBERS: Final = 64
 CHEAP: Final = 8  # operations that may be repeated
 _FREE: Final = frozenset({"constant", "iota", "view"})
-_CORES: Final = table.PROLOGUE | {"matmul", "conv", "attention", "gather", "along", "bisect"}
+CORES: Final = table.PROLOGUE | {"matmul", "conv", "attention", "gather", "along", "bisect"}
 
 
 def resolve(node: Node, space: Shape) -> tuple[Node, View | None]:
@@ -240,7 +240,7 @@ class Plan:
             return False
         if node.op.family == "elementwise":
             return self._joins_elements(node, list(spots))
-        if node.op.family in _CORES and len(spots) == 1 and not node.holders:
+        if node.op.family in CORES and len(spots) == 1 and not node.holders:
             return self._joins_core(node, next(iter(spots)))
         return False
 
