@@ -81,6 +81,7 @@ check-tree: $(VENV)
 	$(BIN)/python tools/check_versions.py
 	PYTHONPATH=py $(BIN)/python tools/backend_docs.py --check
 	PYTHONPATH=py $(BIN)/python tools/accuracy_docs.py --check
+	PYTHONPATH=py $(BIN)/python tools/ops_docs.py --check
 
 format: $(VENV) $(NODE_MODULES) ## Write every file in the project's format
 	$(BIN)/ruff check --fix-only

@@ -5,23 +5,16 @@ The functions stand on arrays, so they are looked up when they are called.
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from aiogpu import spellings
+from aiogpu import counterparts
+from aiogpu.counterparts import namespace
 from aiogpu.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiogpu.array import Array
-
-_PACKAGE: Final = __name__.partition(".")[0]
-
-
-def namespace() -> Any:  # noqa: ANN401 - a module
-    """The package, as a namespace of the Array API standard."""
-    return sys.modules[_PACKAGE]
 
 
 class Methods:
@@ -157,36 +150,9 @@ class Methods:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Array:  # noqa: ANN401 - NumPy's protocol
         """What NumPy calls for its ufuncs."""
-        if method != "__call__" or kwargs:
-            what = f"np.{ufunc.__name__}.{method}({', '.join(kwargs)})"
-            raise UsageError(f"{what}: not for arrays on the GPU; `await x.numpy()` first")
-        made: Array = _counterpart(ufunc.__name__)(*map(_ours, inputs))
+        made: Array = counterparts.ufunc(ufunc, method, inputs, kwargs)
         return made
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:  # noqa: ANN401 - NumPy's protocol
         """What NumPy calls for its other functions."""
-        given = {key: _ours(value) for key, value in kwargs.items()}
-        return _counterpart(func.__name__)(*map(_ours, args), **given)
-
-
-def _counterpart(name: str) -> Any:  # noqa: ANN401 - a function
-    """The function of the namespace that does what NumPy's ``name`` does.
-
-    Raises:
-        UsageError: There is none.
-    """
-    ours = name if name in namespace().__all__ else spellings.FUNCTIONS.get(name, "")
-    if not ours.isidentifier():
-        hint = f": write gpu.{ours}" if ours else ""
-        raise UsageError(f"np.{name}: not for arrays on the GPU{hint}, or `await x.numpy()` first")
-    return getattr(namespace(), ours)
-
-
-def _ours(value: Any) -> Any:  # noqa: ANN401 - an argument of NumPy's
-    """An argument with NumPy's arrays made ours."""
-    numpy = sys.modules["numpy"]
-    if isinstance(value, (numpy.ndarray, numpy.generic)):
-        return namespace().asarray(value)
-    if isinstance(value, (list, tuple)):
-        return type(value)([_ours(each) for each in value])
-    return value
+        return counterparts.function(func, args, kwargs)

@@ -31,6 +31,14 @@ FUNCTIONS: Final = {
     "digitize": "searchsorted", "argpartition": "top_k", "partition": "top_k",
 }  # fmt: skip
 
+# Those among them that do the same thing for all arguments that ours takes. The others come near:
+# hstack is concat along another axis, fmod has another sign.
+SAME: Final = frozenset({
+    "absolute", "amax", "amin", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "around", "asanyarray", "bitwise_not", "concatenate", "conjugate", "fix", "invert",
+    "left_shift", "mod", "power", "right_shift", "rint", "true_divide", "unique",
+})  # fmt: skip
+
 METHODS: Final = {
     "conj": "gpu.conj(x)", "conjugate": "gpu.conj(x)",
     "imag": "gpu.imag(x)",

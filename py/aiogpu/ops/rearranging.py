@@ -24,7 +24,8 @@ def broadcast_shapes(*given: Shape) -> Shape:
     Raises:
         ShapeError: They do not.
     """
-    return shapes.broadcast([shapes.check(shape, "broadcast_shapes") for shape in given], "shapes")
+    name = "broadcast_shapes"
+    return shapes.broadcast([shapes.check(shape, name) for shape in given], name)
 
 
 def repeat(x: Array, repeats: int | Sequence[int] | Array, /, *, axis: int | None = None) -> Array:
