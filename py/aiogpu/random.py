@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from aiogpu.shapes import Shape
 
     Size = int | Sequence[int] | None
-    Seed = int | Sequence["Seed"] | None
+    Seed = int | Sequence[int | Sequence[int]] | None
 
 __all__ = ["Generator", "default_rng"]
 

@@ -558,3 +558,21 @@ def test_script_tag_page_has_all_of_it(page, base_url):
     )
     assert [outcome.get("name") for outcome in outcomes] == ["ClosedError", "ClosedError", None]
     assert outcomes[2]["value"] is None
+
+
+def test_a_length_that_depends_on_data_is_known_on_the_page(shared):
+    source = """
+import aiogpu as gpu
+x = gpu.asarray([3, 0, 5, 0, 3])
+{"chosen": x[x > 0], "all": [gpu.unique_values(x), gpu.nonzero(x)[0]], "none": x[x > 9]}
+"""
+    made = shared.evaluate(
+        """async (source) => {
+          const { chosen, all, none } = await gpu.run(source);
+          return [chosen, ...all, none].map(plain);
+        }""",
+        source,
+    )
+    values = [[3, 5, 3], [0, 3, 5], [0, 2, 4], []]
+    assert [each["data"] for each in made] == values
+    assert [each["shape"] for each in made] == [[len(each)] for each in values]

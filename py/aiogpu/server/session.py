@@ -17,6 +17,7 @@ from aiogpu.errors import DeviceLostError, ProtocolError, VersionError
 from aiogpu.server import modules, protocol
 from aiogpu.server.dispatch import perform
 from aiogpu.server.failure import describe
+from aiogpu.server.lengths import settle_lengths
 from aiogpu.server.reporter import Reporter, current_reporter
 from aiogpu.server.values import Outgoing
 
@@ -116,6 +117,7 @@ class Session:
         current_reporter.set(Reporter(lambda *progress: self._report(request.id, *progress)))
         try:
             value = await perform(request, buffers, self._namespace, to_numpy=self._to_numpy)
+            await settle_lengths(value)
             outgoing = Outgoing(value)
             if outgoing.pending:
                 data = await self._door.read(list(outgoing.pending.values()))
