@@ -63,15 +63,23 @@ async def test_differences_and_running_products(selenium_worker):
         for ours, (_, theirs) in zip(made, pairs, strict=True):
             assert_array_equal(ours, theirs, strict=True, err_msg=dtype)
     whole = rng.integers(-3, 4, (3, 400)).astype("i4")
+    long = rng.integers(0, 1000, 300_001).astype("i4")
     near = rng.uniform(0.9, 1.1, (400, 3)).astype("f4")
     made = await gpu.read(
         gpu.cumulative_prod(gpu.asarray(whole), axis=1),
         gpu.cumulative_prod(gpu.asarray(near), axis=0),
         gpu.cumulative_prod(gpu.asarray(whole[0]), include_initial=True),
+        gpu.cumulative_sum(gpu.asarray(whole), axis=1),
+        gpu.cumulative_sum(gpu.asarray(long) * 2 - 1),
+        gpu.cumulative_sum(gpu.asarray(whole.astype("i1")), axis=0, include_initial=True),
     )
     assert_array_equal(made[0], np.cumprod(whole, axis=1, dtype="i4"), strict=True)
     assert_allclose(made[1], np.cumprod(near.astype("f8"), axis=0), rtol=400 * 2**-24)
     assert_array_equal(made[2], np.cumprod([1, *whole[0]], dtype="i4"), strict=True)
+    assert_array_equal(made[3], np.cumsum(whole, axis=1, dtype="i4"), strict=True)
+    assert_array_equal(made[4], np.cumsum(long * 2 - 1, dtype="i4"), strict=True)
+    sums = np.cumsum(np.vstack([np.zeros_like(whole[:1]), whole]), axis=0, dtype="i4")
+    assert_array_equal(made[5], sums, strict=True)
 
 
 @run_in_pyodide
