@@ -23,7 +23,7 @@ from aiogpu.unknown import UnknownLength
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "ops.md"
-FREE = frozenset({"leaf", "empty", "constant", "iota", "view"})  # no launch of their own
+FREE = frozenset({"leaf", "empty", "constant", "iota", "view", "pick"})  # no launch of their own
 
 INTRODUCTION = """\
 # Operations
@@ -78,6 +78,7 @@ SAMPLES: dict[str, Callable[[Any], object]] = {
     "astype": lambda d: gpu.astype(some("bool" if d is not gpu.bool else "int8"), d),
     "broadcast_to": lambda d: gpu.broadcast_to(some(d), (3, 4, 4)),
     "clip": lambda d: gpu.clip(some(d), 0, 1),
+    "einsum": lambda d: gpu.einsum("ij,jk->ik", some(d), some(d)),
     "empty": lambda d: gpu.empty(3, dtype=d),
     "eye": lambda d: gpu.eye(3, dtype=d),
     "from_dlpack": gpu.from_dlpack,
@@ -102,6 +103,11 @@ SAMPLES: dict[str, Callable[[Any], object]] = {
     "top_k": lambda d: gpu.top_k(some(d), 2),
     "where": lambda d: gpu.where(some("bool"), some(d), some(d)),
     "zeros": lambda d: gpu.zeros(3, dtype=d),
+    "fft.fftfreq": lambda d: gpu.fft.fftfreq(4, dtype=d),
+    "fft.rfftfreq": lambda d: gpu.fft.rfftfreq(4, dtype=d),
+    "linalg.cross": lambda d: gpu.linalg.cross(some(d, 4, 3), some(d, 4, 3)),
+    "linalg.matrix_power": lambda d: gpu.linalg.matrix_power(some(d), 3),
+    "linalg.outer": lambda d: gpu.linalg.outer(line(d), line(d)),
     "nn.attention": lambda d: gpu.nn.attention(some(d), some(d), some(d)),
     "nn.conv2d": lambda d: gpu.nn.conv2d(image(d), image(d)),
     "random.choice": lambda d: rng().choice(some(d), 2),
@@ -110,6 +116,15 @@ SAMPLES: dict[str, Callable[[Any], object]] = {
     "random.permutation": lambda d: rng().permutation(some(d)),
     "random.random": lambda d: rng().random(3, dtype=d),
     "random.uniform": lambda d: rng().uniform(some(d), some(d)),
+}
+
+
+# How tests name what is in a part.
+_CALLS = {
+    "fft": r"(?:fft|xf)\.",
+    "linalg": r"(?:linalg|xl)\.",
+    "nn": r"nn\.",
+    "random": r"(?:rng|random|r|default_rng\([^)]*\))\.",
 }
 
 
@@ -137,7 +152,7 @@ def takes_arrays(name: str, function: Callable[..., object]) -> bool:
     """Whether a function makes arrays."""
     given = str(inspect.signature(function).return_annotation)
     makes = {"Array", "list[Array]", "tuple[Array, ...]", "TopK"}
-    return name in SAMPLES or given in makes or given.startswith("Unique")
+    return name in SAMPLES or given in makes or given.startswith("Unique") or "Result" in given
 
 
 def nodes(value: object) -> list[Node]:
@@ -193,13 +208,13 @@ def kernel(family: str) -> str:
 def test_of(name: str) -> str:
     """The test file that names a function most often, in the browser if there is one; or ""."""
     part, _, word = name.rpartition(".")
-    calls = r"rng\.|random\.|default_rng\([^)]*\)\.|r\." if part == "random" else r"(?:gpu|xp|nn)\."
+    calls = _CALLS.get(part, r"(?:gpu|xp)\.")
     pattern = re.compile(rf"(?:\b(?:{calls}){word}\b|[\"']{word}[\"'])")
     for folder in ("browser", "page", "unit"):
         counts = {
             path: len(pattern.findall(path.read_text("utf-8")))
             for path in sorted((ROOT / "tests" / folder).rglob("test_*.py"))
-            if "backend" not in path.stem and (part != "random" or "random" in path.stem)
+            if "backend" not in path.stem and (part in {"", "nn"} or part in path.stem)
         }
         best = max(counts, key=lambda path: counts[path])
         if counts[best]:
@@ -242,9 +257,11 @@ def functions() -> Iterator[tuple[str, str, Callable[..., object]]]:
             module = value.__module__.removeprefix("aiogpu.")
             is_op = module.startswith("ops.")
             yield (module.removeprefix("ops.") if is_op else "~"), name, value
-    for part, owner in (("nn", gpu.nn), ("random", gpu.random.Generator)):
+    owners = {"fft": gpu.fft, "linalg": gpu.linalg, "nn": gpu.nn, "random": gpu.random.Generator}
+    for part, owner in owners.items():
         for name, value in vars(owner).items():
-            if inspect.isfunction(value) and not name.startswith("_"):
+            is_public = not name.startswith("_") and name in getattr(owner, "__all__", [name])
+            if inspect.isfunction(value) and is_public and getattr(gpu, name, None) is not value:
                 yield part, f"{part}.{name}", value
     yield "random", "random.default_rng", gpu.random.default_rng
 

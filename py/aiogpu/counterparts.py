@@ -90,13 +90,17 @@ def _counterpart(name: str) -> Any:  # noqa: ANN401 - a function
     """
     hint = spellings.FUNCTIONS.get(name, "")
     ours = hint if name in spellings.SAME else name
-    if ours not in namespace().__all__ or not callable(getattr(namespace(), ours)):
+    owner = namespace()
+    part, _, word = ours.rpartition(".")
+    if part in {"fft", "linalg"}:
+        owner, ours = getattr(owner, part), word
+    if ours not in owner.__all__ or not callable(getattr(owner, ours)):
         shown = hint if "(" in hint or "x" in hint.split() or not hint else f"gpu.{hint}"
         better = f": write {shown}" if hint else ""
         raise UsageError(
             f"np.{name}: not for arrays on the GPU{better}, or `await x.numpy()` first"
         )
-    return getattr(namespace(), ours)
+    return getattr(owner, ours)
 
 
 def _ours(value: Any) -> Any:  # noqa: ANN401 - an argument of NumPy's
