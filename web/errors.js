@@ -2,7 +2,8 @@
  * The page's twin of `aiogpu.errors`: one class for each stable code.
  *
  *     AioGpuError
- *       UsageError            ShapeError, AxisError, DTypeError, IntegerOverflowError, HandleError
+ *       UsageError            ShapeError, AxisError, DTypeError, IntegerOverflowError, HandleError,
+ *                             UnknownFunctionError
  *       SyncAccessError
  *       ClosedError
  *       DeviceError           NoWebGPUError, NoAdapterError, FeatureError, LimitError, OutOfMemoryError,
@@ -53,6 +54,9 @@ export class IntegerOverflowError extends UsageError {
 }
 export class HandleError extends UsageError {
   static code = "handle";
+}
+export class UnknownFunctionError extends UsageError {
+  static code = "unknown-function";
 }
 export class SyncAccessError extends AioGpuError {
   static code = "sync-access";
@@ -110,6 +114,7 @@ const CLASSES = new Map(
     DTypeError,
     IntegerOverflowError,
     HandleError,
+    UnknownFunctionError,
     SyncAccessError,
     ClosedError,
     DeviceError,

@@ -65,7 +65,7 @@ from aiogpu.ops.sorting import argsort, sort, top_k
 from aiogpu.ops.statistical import all, any, max, mean, min, prod, std, sum, var
 from aiogpu.reading import read
 from aiogpu.report import close, counters, environment, memory, pace, report, version
-from aiogpu.server import progress
+from aiogpu.server import expose, progress, track
 from aiogpu.switch import sync_reads
 from aiogpu.surface import Canvas, canvas, synchronize
 
@@ -84,19 +84,20 @@ __all__ = [
     "close", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "counters",
     "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "einsum", "empty",
     "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1",
-    "eye", "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor", "floor_divide",
-    "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf",
-    "int16", "int32", "int8", "is_available", "isdtype", "isfinite", "isin", "isinf", "isnan",
-    "less", "less_equal", "linalg", "linspace", "log", "log10", "log1p", "log2", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max",
-    "maximum", "mean", "memory", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
-    "negative", "newaxis", "nextafter", "nn", "nonzero", "not_equal", "ones", "ones_like",
-    "open_device", "pace", "pad", "permute_dims", "pi", "positive", "pow", "prod", "progress",
-    "random", "read", "real", "reciprocal", "remainder", "repeat", "report", "request_adapter",
-    "reshape", "result_type", "roll", "round", "searchsorted", "sign", "signbit", "sin", "sinh",
-    "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "sync_reads",
-    "synchronize", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "top_k", "tril",
-    "triu", "trunc", "uint16", "uint32", "uint8", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values", "unstack", "var", "vecdot", "wgsl", "where", "zeros", "zeros_like",
+    "expose", "eye", "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor",
+    "floor_divide", "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot",
+    "iinfo", "imag", "inf", "int16", "int32", "int8", "is_available", "isdtype", "isfinite", "isin",
+    "isinf", "isnan", "less", "less_equal", "linalg", "linspace", "log", "log10", "log1p", "log2",
+    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
+    "matrix_transpose", "max", "maximum", "mean", "memory", "meshgrid", "min", "minimum",
+    "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter", "nn", "nonzero", "not_equal",
+    "ones", "ones_like", "open_device", "pace", "pad", "permute_dims", "pi", "positive", "pow",
+    "prod", "progress", "random", "read", "real", "reciprocal", "remainder", "repeat", "report",
+    "request_adapter", "reshape", "result_type", "roll", "round", "searchsorted", "sign", "signbit",
+    "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum",
+    "sync_reads", "synchronize", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile",
+    "top_k", "track", "tril", "triu", "trunc", "uint16", "uint32", "uint8", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "vecdot", "wgsl", "where",
+    "zeros", "zeros_like",
 ]
 # fmt: on

@@ -8,7 +8,8 @@
     │   ├── AxisError(IndexError)         no such axis, or an index outside of one
     │   ├── DTypeError(TypeError)         no such dtype, or dtypes that do not promote
     │   ├── IntegerOverflowError(OverflowError)
-    │   └── HandleError                   a handle that is unknown, freed, or of another runtime
+    │   ├── HandleError                   a handle that is unknown, freed, or of another runtime
+    │   └── UnknownFunctionError(LookupError)   a page has called what is not there
     ├── SyncAccessError(TypeError, ValueError)   a host value was asked for without await
     ├── ClosedError(RuntimeError)         the runtime or the connection was closed
     ├── DeviceError(RuntimeError)         what the GPU or the browser refused
@@ -99,6 +100,12 @@ class HandleError(UsageError):
     """A handle that is unknown, freed, or belongs to another runtime."""
 
     code = "handle"
+
+
+class UnknownFunctionError(UsageError, LookupError):
+    """A page has called a function that is not there."""
+
+    code = "unknown-function"
 
 
 class SyncAccessError(AioGpuError, TypeError, ValueError):

@@ -1,8 +1,9 @@
 """The bridge's worker side: serves a page with the same arrays and device as everything else."""
 
-from aiogpu.server.reporter import progress
+from aiogpu.server.exposure import expose
+from aiogpu.server.reporter import progress, track
 
-__all__ = ["progress", "serve"]
+__all__ = ["expose", "progress", "serve", "track"]
 
 
 def serve(port: object) -> None:

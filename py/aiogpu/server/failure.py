@@ -4,7 +4,7 @@ import traceback
 from pathlib import Path
 from typing import Final
 
-from aiogpu.errors import AioGpuError
+from aiogpu.errors import AioGpuError, OutOfMemoryError
 from aiogpu.server.protocol import WireError
 
 _HERE: Final = str(Path(__file__).parent)
@@ -19,12 +19,19 @@ def describe(error: BaseException) -> WireError:
 def _describe(error: BaseException, most_causes: int) -> WireError:
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return {
-        "code": error.code if isinstance(error, AioGpuError) else "remote",
+        "code": _code(error),
         "name": type(error).__name__,
         "message": _text(error),
         "traceback": _traceback(error),
         "cause": None if cause is None or most_causes == 0 else _describe(cause, most_causes - 1),
     }
+
+
+def _code(error: BaseException) -> str:
+    if isinstance(error, AioGpuError):
+        return error.code
+    # Python's own, when WebAssembly's memory is full.
+    return OutOfMemoryError.code if isinstance(error, MemoryError) else "remote"
 
 
 def _text(error: BaseException) -> str:

@@ -53,6 +53,12 @@ class PortDoor:
         data: Sequence[object] = await evaluate.read_js(list(arrays))
         return data
 
+    async def load(self, item: object) -> object:
+        """The bytes of a Blob; everything else as it is."""
+        if isinstance(item, JsProxy) and _is_a(item, "Blob"):
+            return _to_python(await item.arrayBuffer())
+        return item
+
     async def fetch(self, url: str) -> str:
         """The text at a URL.
 
@@ -87,14 +93,32 @@ def open_session(port: object) -> None:
     door.open(session)
 
 
+def _is_a(item: JsProxy, name: str) -> bool:
+    """Whether JavaScript made it of a class of that name; a File is a Blob too."""
+    return item.constructor.name in ((name, "File") if name == "Blob" else (name,))
+
+
 def _to_python(item: object) -> object:
-    if not isinstance(item, JsProxy) or item.constructor.name != "ArrayBuffer":
+    if not isinstance(item, JsProxy):
+        return item
+    if _is_a(item, "ImageBitmap"):
+        return _pixels(item)
+    if not _is_a(item, "ArrayBuffer"):
         return item
     # bytearray and not to_memoryview: arrays made of it are to be writable.
     data = bytearray(item.byteLength)
     if data:
         js.Uint8Array.new(item).assign_to(data)
     return data
+
+
+def _pixels(bitmap: JsProxy) -> object:
+    """RGBA bytes, not premultiplied; drawn here, where it stops no frame of the page's."""
+    context = js.OffscreenCanvas.new(bitmap.width, bitmap.height).getContext("2d")
+    context.drawImage(bitmap, 0, 0)
+    data = context.getImageData(0, 0, bitmap.width, bitmap.height).data
+    bitmap.close()
+    return _to_python(data.buffer)
 
 
 def _to_buffer(item: object) -> JsProxy:

@@ -26,6 +26,8 @@ class Hello:
     modules: dict[str, str]
     #: Position of an OffscreenCanvas among the transferred objects, by its name.
     canvases: dict[str, int]
+    #: What may be called: "all", or "marked" by `aiogpu.expose`.
+    expose: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Run:
     source: str
     filename: str
     locals: dict[str, Tree]
+    #: How arrays come back: by "value", or as a "handle".
+    result: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,72 @@ class Call:
     target: str
     args: list[Tree]
     kwargs: dict[str, Tree]
+    #: As of `Run`.
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A module to import, for a proxy of it."""
+
+    id: int
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    """Packages to install, by name or by the URL of a wheel."""
+
+    id: int
+    packages: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Arrays of the page to read."""
+
+    id: int
+    handles: list[int]
+    #: "data", "item" (the number in the only array) or "shape" (computes it, and tells its shape).
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The next value of a stream."""
+
+    id: int
+    stream: int
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An operation on arrays of the page; has no answer: a failure stays with its result."""
+
+    #: Of the result; the page chooses it, above zero.
+    handle: int
+    name: str
+    args: list[Tree]
+    kwargs: dict[str, Tree]
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Arrays that the page has let go."""
+
+    handles: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A stream that the page reads no more."""
+
+    stream: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """Follows an interrupt that the page has set, so that it cannot reach later work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +130,22 @@ class Close:
     """The page is done."""
 
 
-Request: TypeAlias = Hello | Run | Call | Cancel | Close
+#: What has an id and is answered.
+Asked: TypeAlias = Run | Call | Import | Install | Read | Next
+Request: TypeAlias = Hello | Asked | Op | Free | Stop | Interrupt | Cancel | Close
 
 _REQUESTS: Final[dict[str, type[Request]]] = {
     "hello": Hello,
     "run": Run,
     "call": Call,
+    "import": Import,
+    "install": Install,
+    "read": Read,
+    "next": Next,
+    "op": Op,
+    "free": Free,
+    "stop": Stop,
+    "interrupt": Interrupt,
     "cancel": Cancel,
     "close": Close,
 }
@@ -82,6 +162,22 @@ _TYPES: Final[dict[str, tuple[type, type]]] = {
     "locals": (dict, object),
     "modules": (dict, str),
     "canvases": (dict, int),
+    "expose": (str, object),
+    "result": (str, object),
+    "module": (str, object),
+    "packages": (list, str),
+    "handle": (int, object),
+    "handles": (list, int),
+    "name": (str, object),
+    "form": (str, object),
+    "stream": (int, object),
+}
+
+#: The only values of some fields.
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "expose": ("all", "marked"),
+    "result": ("value", "handle"),
+    "form": ("data", "item", "shape"),
 }
 
 
@@ -130,17 +226,23 @@ def identity(text: object) -> int | None:
 def _checked(kind: object, name: str, message: dict[str, object]) -> object:
     value = message.get(name)
     outer, inner = _TYPES[name]
-    items = value.values() if isinstance(value, dict) else ()
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     # bool is an int in Python, and none on the wire.
     if (
         not isinstance(value, outer)
         or isinstance(value, bool)
-        or not all(isinstance(item, inner) for item in items)
+        or not all(isinstance(item, inner) and not _is_flag(item, inner) for item in items)
     ):
         raise ProtocolError(
             f"{kind}: {name}: {type(value).__name__}: must be {_named(outer, inner)}"
         )
+    if name in _CHOICES and value not in _CHOICES[name]:
+        raise ProtocolError(f"{kind}: {name}: {value!r:.80}: must be {' or '.join(_CHOICES[name])}")
     return value
+
+
+def _is_flag(item: object, inner: type) -> bool:
+    return inner is int and isinstance(item, bool)
 
 
 def _named(outer: type, inner: type) -> str:

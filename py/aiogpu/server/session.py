@@ -9,17 +9,18 @@ import asyncio
 import functools
 import importlib.util
 import json
-from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, assert_never
 
 from aiogpu.array import Array
 from aiogpu.errors import DeviceLostError, ProtocolError, VersionError
-from aiogpu.server import modules, protocol
-from aiogpu.server.dispatch import perform
+from aiogpu.server import dispatch, modules, protocol
 from aiogpu.server.failure import describe
-from aiogpu.server.lengths import settle_lengths
+from aiogpu.server.handles import Handles, PoisonedError
+from aiogpu.server.incoming import Incoming
 from aiogpu.server.reporter import Reporter, current_reporter
-from aiogpu.server.values import Outgoing
+from aiogpu.server.streams import Streams
+from aiogpu.server.values import Keep, Outgoing
 
 Message: TypeAlias = dict[str, Any]
 
@@ -35,6 +36,9 @@ class Door(Protocol):
 
     async def read(self, arrays: Sequence[Array]) -> Sequence[object]:
         """The bytes of arrays on the GPU, in one submit, in the form that `post` takes."""
+
+    async def load(self, item: object) -> object:
+        """What came beside a message, as bytes where it has any."""
 
     async def fetch(self, url: str) -> str:
         """The text at a URL."""
@@ -64,6 +68,13 @@ class Session:
         self._starting: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._started = False
+        self._marked_only = False
+        self._handles = Handles()
+        self._streams = Streams()
+        # Requests whose values are still to be read, and what the page let go meanwhile: it may
+        # dispose an array as soon as it has sent it.
+        self._undecoded: set[int] = set()
+        self._freed: list[int] = []
         # Asked once: a later micropip.install must not change the type of a page's arrays.
         self._to_numpy = importlib.util.find_spec("numpy") is not None
 
@@ -72,7 +83,8 @@ class Session:
         try:
             self._take(protocol.parse(text), buffers)
         except ProtocolError as error:
-            self._post({"type": "error", "id": protocol.identity(text), "error": describe(error)})
+            id_ = protocol.identity(text)
+            self._post({"type": "error", "id": id_, "error": describe(error), "handle": None})
 
     def _take(self, request: protocol.Request, buffers: Sequence[object]) -> None:
         if isinstance(request, protocol.Hello):
@@ -85,22 +97,55 @@ class Session:
             # An id that is not there has been answered already.
             if request.id in self._tasks:
                 self._tasks[request.id].cancel()
-        elif not self._started or self._ending is not None:
-            raise ProtocolError(f"request {request.id}: before hello was answered, or after close")
-        elif request.id in self._tasks:
-            raise ProtocolError(f"request {request.id}: that id is in use")
+        elif not isinstance(request, protocol.Interrupt):
+            self._work(request, buffers)
+
+    def _work(
+        self,
+        request: protocol.Asked | protocol.Op | protocol.Free | protocol.Stop,
+        buffers: Sequence[object],
+    ) -> None:
+        if not self._started or self._ending is not None:
+            raise ProtocolError("request: before hello was answered, or after close")
+        if isinstance(request, protocol.Op):
+            self._handles.apply(request, self._incoming(buffers))
+        elif isinstance(request, protocol.Free):
+            self._freed += request.handles
+            self._sweep()
+        elif isinstance(request, protocol.Stop):
+            self._begin(-request.stream, self._streams.stop(request.stream))
+        elif request.id in self._tasks or request.id <= 0:
+            raise ProtocolError(f"request {request.id}: that id is in use, or not above zero")
         else:
-            task = self._loop.create_task(self._answer(request, buffers))
-            self._tasks[request.id] = task
-            task.add_done_callback(functools.partial(self._forget, request.id))
+            self._undecoded.add(request.id)
+            self._begin(request.id, self._answer(request, buffers))
+
+    def _begin(self, id_: int, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks[id_] = task
+        task.add_done_callback(functools.partial(self._forget, id_))
+
+    def _incoming(self, buffers: Sequence[object]) -> Incoming:
+        return Incoming(buffers, to_numpy=self._to_numpy, find=self._handles.find)
+
+    def _decoded(self, id_: int) -> None:
+        self._undecoded.discard(id_)
+        self._sweep()
+
+    def _sweep(self) -> None:
+        if not self._undecoded and self._freed:
+            self._handles.free(self._freed)
+            self._freed.clear()
 
     async def _start(self, hello: protocol.Hello, transferred: Sequence[object]) -> None:
         stage = "version"
         try:
             _check_version(hello.version)
             stage = "canvas"
+            _check_positions(hello.canvases, len(transferred))
             for name, position in hello.canvases.items():
                 self._door.attach(name, transferred[position])
+            self._marked_only = hello.expose == "marked"
             stage = "modules"
             texts = await asyncio.gather(*map(self._door.fetch, hello.modules.values()))
             modules.install(dict(zip(hello.modules, texts, strict=True)))
@@ -111,30 +156,78 @@ class Session:
             self._started = True
             self._post({"type": "ready", "version": protocol.VERSION})
 
-    async def _answer(
-        self, request: protocol.Run | protocol.Call, buffers: Sequence[object]
-    ) -> None:
-        current_reporter.set(Reporter(lambda *progress: self._report(request.id, *progress)))
+    async def _answer(self, request: protocol.Asked, buffers: Sequence[object]) -> None:
+        reporter = Reporter(lambda *progress: self._report(request.id, *progress))
+        current_reporter.set(reporter)
         try:
-            value = await perform(request, buffers, self._namespace, to_numpy=self._to_numpy)
-            await settle_lengths(value)
-            outgoing = Outgoing(value)
-            if outgoing.pending:
-                data = await self._door.read(list(outgoing.pending.values()))
-                for position, item in zip(outgoing.pending, data, strict=True):
-                    outgoing.buffers[position] = item
-            self._post({"type": "done", "id": request.id, "value": outgoing.tree}, outgoing.buffers)
+            loaded = [await self._door.load(item) for item in buffers]
+            value = await self._perform(request, self._incoming(loaded))
+            reporter.flush()
+            result = getattr(request, "result", "value")
+            await self._send(request.id, value, self._handles.keep if result == "handle" else None)
         # SystemExit too: it must reach the page, and not end the loop.
         except BaseException as error:  # noqa: BLE001
-            self._tell_loss(error)
-            self._post({"type": "error", "id": request.id, "error": describe(error)})
+            self._fail(request.id, error)
+        finally:
+            self._decoded(request.id)
+
+    async def _perform(self, request: protocol.Asked, incoming: Incoming) -> object:
+        if isinstance(request, protocol.Run | protocol.Call):
+            return await dispatch.perform(
+                request,
+                incoming,
+                self._namespace,
+                marked_only=self._marked_only,
+                decoded=lambda: self._decoded(request.id),
+            )
+        if isinstance(request, protocol.Read):
+            return await self._read(request)
+        self._decoded(request.id)
+        if isinstance(request, protocol.Next):
+            return await self._streams.next(request.stream)
+        if isinstance(request, protocol.Import):
+            dispatch.import_module(request.module, marked_only=self._marked_only)
+            return None
+        if isinstance(request, protocol.Install):
+            await dispatch.install(request.packages, marked_only=self._marked_only)
+            return None
+        assert_never(request)
+
+    async def _read(self, request: protocol.Read) -> object:
+        arrays = [self._handles.find(handle) for handle in request.handles]
+        self._decoded(request.id)
+        if request.form == "item":
+            return [await array.item() for array in arrays]
+        if request.form == "shape":
+            for array in arrays:
+                await array.evaluate()
+            return [{"shape": list(x.shape), "dtype": x.dtype.name} for x in arrays]
+        return arrays
+
+    async def _send(self, id_: int, value: object, keep: Keep | None) -> None:
+        outgoing = Outgoing(value, keep, self._streams.open)
+        if outgoing.pending:
+            data = await self._door.read(list(outgoing.pending.values()))
+            for position, item in zip(outgoing.pending, data, strict=True):
+                outgoing.buffers[position] = item
+        self._post({"type": "done", "id": id_, "value": outgoing.tree}, outgoing.buffers)
+
+    def _fail(self, id_: int, error: BaseException) -> None:
+        handle = None
+        if isinstance(error, PoisonedError):
+            handle = error.handle
+            error = error.error
+        self._tell_loss(error)
+        self._post({"type": "error", "id": id_, "error": describe(error), "handle": handle})
 
     def _forget(self, id_: int, task: asyncio.Task[None]) -> None:
         del self._tasks[id_]
-        if task.cancelled():
-            # Before its first step: then not a line of it has run, and it has answered nothing.
-            error = describe(asyncio.CancelledError())
-            self._post({"type": "error", "id": id_, "error": error})
+        # A stream that was stopped has no answer; a request has one, except when it was cancelled
+        # before its first step, or an interrupt came while it was answered.
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is not None and id_ > 0:
+            self._decoded(id_)
+            self._fail(id_, error)
 
     async def _end(self) -> None:
         """Cancels what runs and waits for it; the page does not wait for ever."""
@@ -144,6 +237,7 @@ class Session:
         for task in tasks:
             task.cancel()
         await _settled(tasks)
+        await self._streams.stop_all()
         self._post({"type": "closed"})
         self._door.close()
 
@@ -167,6 +261,12 @@ def _check_version(version: str) -> None:
         raise VersionError(
             f"connect: client {version}, wheel {protocol.VERSION}: they must be equal"
         )
+
+
+def _check_positions(canvases: Mapping[str, int], count: int) -> None:
+    for name, position in canvases.items():
+        if not 0 <= position < count:
+            raise ProtocolError(f"hello: canvas {name!r:.80}: {position}: is not there")
 
 
 async def _settled(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -1,4 +1,4 @@
-"""Values between Python and the wire's JSON. Nothing that arrives is evaluated.
+"""Values on their way to the page, as the wire's JSON; `incoming` is the other direction.
 
 Plain data stays plain. What JSON lacks is an object with a "$" key, as ``web/wire.js`` describes
 it: arrays, numbers that are not finite, integers past 2^53, and objects that have such a key
@@ -9,12 +9,15 @@ import dataclasses
 import inspect
 import math
 import struct
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from aiogpu.array import Array
-from aiogpu.errors import ProtocolError, UsageError
+from aiogpu.errors import UsageError
 from aiogpu.server.protocol import Tree
+
+#: Writes down a value that stays on this side.
+Keep: TypeAlias = Callable[[Any], Tree]
 
 #: A value nested deeper than this is refused, and so is what contains itself.
 MOST_LEVELS: Final = 100
@@ -22,7 +25,7 @@ MOST_LEVELS: Final = 100
 _LARGEST_EXACT: Final = 2**53 - 1
 
 #: What the buffer protocol calls the type of an item, by dtype.
-_FORMATS: Final = {
+FORMATS: Final = {
     "int8": "b",
     "int16": "h",
     "int32": "i",
@@ -51,8 +54,13 @@ _DTYPES: Final = {
 class Outgoing:
     """One value on its way to the page: a tree, and the buffers that travel beside it."""
 
-    def __init__(self, value: object) -> None:
+    def __init__(self, value: object, keep: Keep | None = None, open_: Keep | None = None) -> None:
         """Walks the value at once; reads nothing from the GPU.
+
+        Args:
+            value: What is to cross.
+            keep: Gives the tree for an array that stays here; without it arrays cross themselves.
+            open_: Gives the tree for a generator; without it generators cannot cross.
 
         Raises:
             UsageError: Something in it cannot cross; the message says where, from "value" on.
@@ -60,6 +68,8 @@ class Outgoing:
         self.buffers: list[object] = []
         #: Arrays on the GPU, by the position that waits for their bytes in `buffers`.
         self.pending: dict[int, Array] = {}
+        self._keep = keep
+        self._open = open_
         self.tree: Tree = self._encode(value, "value", 0)
 
     def _encode(self, value: object, path: str, level: int) -> Tree:
@@ -76,7 +86,7 @@ class Outgoing:
                 float(value) if math.isfinite(value) else {"$": "number", "value": _infinite(value)}
             )
         if isinstance(value, Array):
-            return self._pend(value, path)
+            return self._pend(value, path) if self._keep is None else self._keep(value)
         if level == MOST_LEVELS:
             raise UsageError(f"{path}: nested deeper than {MOST_LEVELS} levels, or contains itself")
         return self._encode_items(value, path, level + 1)
@@ -93,6 +103,10 @@ class Outgoing:
             return self._encode_mapping({name: getattr(value, name) for name in names}, path, level)
         if _is_numpy_scalar(value):
             return self._encode(_number(value, path), path, level)
+        if self._open is not None and isinstance(value, Generator | AsyncGenerator):
+            return self._open(value)
+        if self._keep is not None and _is_numpy_array(value):
+            return self._keep(value)
         return self._encode_buffer(value, path)
 
     def _encode_mapping(self, value: Mapping[Any, object], path: str, level: int) -> Tree:
@@ -123,89 +137,12 @@ class Outgoing:
         return _array(dtype, view.shape, len(self.buffers) - 1)
 
     def _pend(self, value: Array, path: str) -> Tree:
-        if value.dtype.name not in _FORMATS:
+        if value.dtype.name not in FORMATS:
             raise UsageError(f"{path}: an array of {value.dtype.name}: no typed array fits it")
         position = len(self.buffers)
         self.buffers.append(None)
         self.pending[position] = value
         return _array(value.dtype.name, value.shape, position)
-
-
-def decode_items(
-    tree: Mapping[str, Tree], buffers: Sequence[object], *, to_numpy: bool
-) -> dict[str, object]:
-    """The values of an object's trees, by name; see `decode`."""
-    return {key: decode(item, buffers, to_numpy=to_numpy) for key, item in tree.items()}
-
-
-def decode(tree: Tree, buffers: Sequence[object], *, to_numpy: bool) -> object:
-    """The value that a tree of the page's is.
-
-    Args:
-        tree: From the message.
-        buffers: What came beside it; arrays are views of these.
-        to_numpy: Whether arrays become ``numpy.ndarray`` or ``memoryview``.
-
-    Raises:
-        ProtocolError: The tree says what the buffers do not hold.
-    """
-    if isinstance(tree, list):
-        return [decode(item, buffers, to_numpy=to_numpy) for item in tree]
-    if not isinstance(tree, dict):
-        return tree
-    items = tree
-    if "$" in tree:
-        kind, value = tree["$"], tree.get("value")
-        if kind == "array":
-            return _decode_array(tree, buffers, to_numpy=to_numpy)
-        if kind in ("number", "int") and isinstance(value, str):
-            return _decode_number(float if kind == "number" else int, value)
-        if kind != "object" or not isinstance(value, dict):
-            raise ProtocolError(f'value: "$" is {kind!r}: no such kind of value')
-        items = value
-    return decode_items(items, buffers, to_numpy=to_numpy)
-
-
-def _decode_number(number: type[float] | type[int], text: str) -> float | int:
-    try:
-        return number(text)
-    except ValueError as error:
-        raise ProtocolError(f"value: {error}") from None
-
-
-def _decode_array(tree: dict[str, Tree], buffers: Sequence[object], *, to_numpy: bool) -> object:
-    dtype, shape, index, offset = (
-        tree.get(name) for name in ("dtype", "shape", "buffer", "offset")
-    )
-    if not (
-        isinstance(dtype, str)
-        and dtype in _FORMATS
-        and isinstance(shape, list)
-        and all(isinstance(side, int) and side >= 0 for side in shape)
-        and isinstance(index, int)
-        and 0 <= index < len(buffers)
-        and isinstance(offset, int)
-        and offset >= 0
-    ):
-        raise ProtocolError(f"value: {tree!r:.200}: not an array")
-    sides: list[int] = shape  # type: ignore[assignment]  # checked above
-    buffer = buffers[index]
-    if not isinstance(buffer, bytes | bytearray | memoryview):
-        raise ProtocolError(f"value: buffer {index} is a {type(buffer).__name__}")
-    form = _FORMATS[dtype].removeprefix("Z")
-    whole = sides if form == _FORMATS[dtype] else [*sides, 2]
-    nbytes = math.prod(whole) * struct.calcsize(form)
-    data = memoryview(buffer)[offset : offset + nbytes]
-    if data.nbytes != nbytes:
-        what = f"{dtype} {tuple(sides)} takes {nbytes} bytes at {offset}"
-        raise ProtocolError(f"value: {what}: the buffer ends before")
-    if to_numpy:
-        import numpy as np
-
-        return np.frombuffer(data, dtype).reshape(sides)
-    # memoryview knows no shape with a zero in it: such an array is flat. Nor does it know complex
-    # numbers: their parts are along a last axis of 2.
-    return data.cast(form, *([whole] if nbytes else []))  # type: ignore[call-overload]
 
 
 def _array(dtype: str, shape: Sequence[int | None] | None, position: int) -> Tree:
@@ -224,6 +161,11 @@ def _is_numpy_scalar(value: object) -> bool:
     return (
         type(value).__module__ == "numpy" and hasattr(value, "item") and value.__hash__ is not None
     )
+
+
+def _is_numpy_array(value: object) -> bool:
+    """Told without importing NumPy."""
+    return type(value).__module__ == "numpy" and type(value).__name__ == "ndarray"
 
 
 def _number(value: object, path: str) -> int | float:

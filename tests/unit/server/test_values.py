@@ -11,7 +11,12 @@ import pytest
 from aiogpu import dtypes
 from aiogpu.errors import ProtocolError, UsageError
 from aiogpu.server import values
-from aiogpu.server.values import Outgoing, decode
+from aiogpu.server.incoming import Incoming
+from aiogpu.server.values import Outgoing
+
+
+def decode(tree, buffers, *, to_numpy):
+    return Incoming(buffers, to_numpy=to_numpy).value(tree)
 
 
 @dataclasses.dataclass
