@@ -23,12 +23,12 @@ const start = (event) => void boot(event.data);
 addEventListener("message", start, { once: true });
 
 /** @param {BootMessage} message */
-async function boot({ port, lock, indexURL, wheelURL, packages }) {
+async function boot({ port, lock, indexURL, wheelURL, packages, interrupt }) {
   let stage = "worker";
   /** @param {WorkerMessage} message */
   const post = (message) => port.postMessage([JSON.stringify(message)]);
   const report = () => post({ type: "stage", stage, loaded: downloads.nbytes, total: null });
-  const downloads = new Downloads(report);
+  const downloads = new Downloads(seldom(report, 1000 / 60));
   /** @param {string} next */
   const enter = (next) => {
     stage = next;
@@ -40,6 +40,7 @@ async function boot({ port, lock, indexURL, wheelURL, packages }) {
     await requireAdapter({ gpu: navigator.gpu, isSecureContext }, "worker");
     enter("pyodide");
     const pyodide = await downloads.needing(load(indexURL, post));
+    listen(pyodide, port, interrupt);
     onFatal(pyodide, (reason) => post({ type: "lost", reason }));
     pyodide.registerJsModule("_aiogpu_recorder", recorder);
     enter("packages");
@@ -67,6 +68,34 @@ async function load(indexURL, post) {
     stdout: (text) => post({ type: "stdout", text }),
     stderr: (text) => post({ type: "stderr", text }),
   });
+}
+
+/**
+ * Lets the page interrupt Python. Whatever arrives takes an unused interrupt back: it was meant for what ran when
+ * it was set. Listening here, before Python does, comes first.
+ *
+ * @param {Pyodide} pyodide
+ * @param {MessagePort} port
+ * @param {SharedArrayBuffer | null} interrupt
+ */
+function listen(pyodide, port, interrupt) {
+  if (interrupt !== null) {
+    const byte = new Uint8Array(interrupt);
+    pyodide.setInterruptBuffer(byte);
+    port.addEventListener("message", () => Atomics.store(byte, 0, 0));
+  }
+}
+
+/** @param {() => void} action @param {number} interval_ms at least between two; the last of a burst comes late */
+function seldom(action, interval_ms) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      action();
+    }, interval_ms);
+  };
 }
 
 /**

@@ -1,29 +1,34 @@
 /** The page's end of the bridge: Python on the GPU, as promises. */
 
-import { ClosedError, UsageError, callSite, withSite } from "./errors.js";
+import { deferred } from "./deferred.js";
+import { disposable } from "./disposal.js";
+import { AioGpuError, ClosedError, UsageError, callSite, withSite } from "./errors.js";
+import { Held } from "./held.js";
+import { moduleProxy } from "./module.js";
+import { resultOf } from "./options.js";
 import { Outgoing } from "./outgoing.js";
 
-/** @typedef {import("./errors.js").AioGpuError} AioGpuError */
 /** @typedef {import("./link.js").Link} Link */
-/** @typedef {import("./link.js").Progress} Progress */
+/** @typedef {import("./options.js").CallOptions} CallOptions */
+/** @typedef {import("./options.js").RunOptions} RunOptions */
+/** @typedef {import("./outgoing.js").Given} Given */
+/** @typedef {import("./remote.js").RemoteArray} RemoteArray */
+/** @typedef {import("./wire.js").ShapedArray} ShapedArray */
 /** @typedef {import("./protocol.js").PageMessage} PageMessage */
 
 /**
- * @typedef {object} CallOptions
- * @property {AbortSignal} [signal] cancels the Python task at its next await
- * @property {(progress: Progress) => void} [onProgress] what Python says with `aiogpu.progress`
- * @property {readonly ArrayBuffer[]} [transfer] buffers among the values that are given away, not copied
- */
-
-/**
- * @typedef {object} RunOptions
- * @property {{ [name: string]: unknown }} [locals] names that only this run sees
- * @property {"value"} [result]
- * @property {string} [filename] for tracebacks; a number is added to make it unique
+ * What a client needs to start its worker anew, or to stop Python.
+ *
+ * @typedef {object} Power
+ * @property {() => Promise<Link>} reopen
+ * @property {(url: string) => string} resolve a URL of the page's
  */
 
 /** How long `close` waits for the server to let go of what it holds, before it ends the worker all the same. */
 const FAREWELL_MS = 500;
+
+/** What Python finds in the shared byte when it is to raise KeyboardInterrupt. */
+const SIGINT = 2;
 
 /**
  * A worker with Python in it. Made by `connect`.
@@ -32,15 +37,20 @@ const FAREWELL_MS = 500;
  * (`{ done, total, message }`), `devicelost` (`{ reason, message }`).
  */
 export class Client extends EventTarget {
+  #power;
+  /** @type {Link} */
   #link;
+  /** @type {Held} */
+  #held;
+  #restarting = false;
+  /** @type {import("./deferred.js").Deferred<AioGpuError | null>} */
+  #closed = deferred();
 
-  /** @param {Link} link that is ready */
-  constructor(link) {
+  /** @param {Link} link that is ready @param {Power} power */
+  constructor(link, power) {
     super();
-    this.#link = link;
-    link.listener.event = (type, detail) => {
-      this.dispatchEvent(new CustomEvent(type, { detail }));
-    };
+    this.#power = power;
+    [this.#link, this.#held] = [link, this.#adopt(link)];
   }
 
   /**
@@ -58,18 +68,14 @@ export class Client extends EventTarget {
    */
   async run(source, options = {}) {
     const site = callSite();
-    const { locals = {}, result = "value", filename = "run" } = options;
+    const { locals = {}, filename = "run" } = options;
     return this.#request(site, options, (outgoing) => {
       if (typeof source !== "string") {
         throw new UsageError(`run: ${typeof source}: the source must be a string`);
       }
-      if (result !== "value") {
-        throw new UsageError(
-          `run: result is ${JSON.stringify(result)}: this version has "value" only`,
-        );
-      }
+      const result = resultOf("run", options);
       const tree = outgoing.encode(locals, "locals");
-      return (id) => ({ type: "run", id, source, filename, locals: tree });
+      return (id) => ({ type: "run", id, source, filename, locals: tree, result });
     });
   }
 
@@ -95,8 +101,126 @@ export class Client extends EventTarget {
         args: outgoing.encode(args, "args"),
         kwargs: outgoing.encode(kwargs, "kwargs"),
       };
-      return (id) => ({ type: "call", id, target, ...trees });
+      const result = resultOf("call", options);
+      return (id) => ({ type: "call", id, target, ...trees, result });
     });
+  }
+
+  /**
+   * Imports a module.
+   *
+   * @param {string} module
+   * @returns {Promise<import("./module.js").PythonModule>} `m.f(1)` calls its `f`, as a promise
+   * @throws {RemoteError} what the import raised
+   */
+  async pyimport(module) {
+    const site = callSite();
+    await this.#ask(site, (id) => ({ type: "import", id, module: String(module) }));
+    return moduleProxy((target, args) => this.call(target, args), module);
+  }
+
+  /**
+   * Installs Python packages.
+   *
+   * @param {string | readonly string[]} wanted names, or URLs of wheels
+   * @returns {Promise<void>}
+   * @throws {RemoteError} what the installer raised: there is no such package
+   */
+  async install(wanted) {
+    const site = callSite();
+    const packages = (typeof wanted === "string" ? [wanted] : wanted).map((item) =>
+      item.includes("/") ? this.#power.resolve(item) : item,
+    );
+    await this.#ask(site, (id) => ({ type: "install", id, packages }));
+  }
+
+  /**
+   * An array on the GPU, made of the page's data.
+   *
+   * @param {ArrayBufferView | readonly unknown[] | number} data copied, unless it is given away
+   * @param {{ shape?: readonly number[], dtype?: string, transfer?: readonly Given[] }} [options]
+   * @returns {RemoteArray} at once: a failure is told when it, or what is made of it, is read
+   * @throws {UsageError} the data cannot cross
+   */
+  array(data, { shape, dtype, transfer } = {}) {
+    this.#check("array");
+    const made = this.#held.apply(
+      "asarray",
+      [data],
+      dtype === undefined ? {} : { dtype },
+      transfer,
+    );
+    return shape === undefined ? made : made.reshape(shape);
+  }
+
+  /**
+   * Reads several arrays at once.
+   *
+   * @param {...RemoteArray} arrays
+   * @returns {Promise<ShapedArray[]>}
+   */
+  async read(...arrays) {
+    return /** @type {Promise<ShapedArray[]>} */ (this.#held.read("data", arrays));
+  }
+
+  /** @returns {Promise<{ [name: string]: number }>} bytes on the GPU: `in_use`, `reserved`, `peak`, `padding`; and `buffers` */
+  async memory() {
+    /** @type {unknown} */
+    const found = await this.call("aiogpu:memory");
+    return /** @type {{ [name: string]: number }} */ (found);
+  }
+
+  /** @returns {Promise<{ [name: string]: unknown }>} what to put into a bug report */
+  async report() {
+    /** @type {unknown} */
+    const found = await this.call("aiogpu:report");
+    return /** @type {{ [name: string]: unknown }} */ (found);
+  }
+
+  /**
+   * Raises KeyboardInterrupt in the Python that runs now, also in a loop that never awaits.
+   *
+   * Does nothing while nothing runs. What only waits is cancelled by its signal, not by this.
+   *
+   * @throws {UsageError} the page is not isolated, and so has no SharedArrayBuffer; `restart` works there
+   */
+  interrupt() {
+    this.#check("interrupt");
+    const { interrupts } = this.#link;
+    if (interrupts === null) {
+      throw new UsageError(
+        "interrupt: no SharedArrayBuffer: the page is not cross-origin isolated; restart() works without",
+      );
+    }
+    if (this.#link.isBusy) {
+      Atomics.store(interrupts, 0, SIGINT);
+      this.#link.post({ type: "interrupt" });
+    }
+  }
+
+  /**
+   * Ends the worker, however busy it is, and starts another with the same options.
+   *
+   * What is pending rejects with ClosedError; names, arrays and a canvas that was handed over are gone.
+   *
+   * @returns {Promise<void>} resolves when Python answers again
+   * @throws {BootError} the new worker did not start; the client is closed then
+   */
+  async restart() {
+    this.#check("restart");
+    const site = callSite();
+    const old = this.#link;
+    this.#restarting = true;
+    old.end(() => new ClosedError("restart: the worker was ended to start anew"), null);
+    try {
+      const link = await this.#power.reopen();
+      [this.#link, this.#held] = [link, this.#adopt(link)];
+    } catch (error) {
+      this.#closed.resolve(error instanceof AioGpuError ? error : null);
+      throw error instanceof AioGpuError ? withSite(error, site) : error;
+    } finally {
+      this.#restarting = false;
+    }
   }
 
   /**
@@ -120,7 +244,32 @@ export class Client extends EventTarget {
 
   /** Resolves when the client has ended: with null after `close`, else with the error. Never rejects. */
   get closed() {
-    return this.#link.ended;
+    return this.#closed.promise;
+  }
+
+  /** @param {Link} link */
+  #adopt(link) {
+    link.listener.event = (type, detail) => {
+      this.dispatchEvent(new CustomEvent(type, { detail }));
+    };
+    void link.ended.then((cause) => {
+      if (!this.#restarting) {
+        this.#closed.resolve(cause);
+      }
+    });
+    return new Held(link);
+  }
+
+  /** @param {string} what @throws {ClosedError} the worker has ended */
+  #check(what) {
+    if (!this.#link.isOpen) {
+      throw new ClosedError(`${what}: the client is closed`);
+    }
+  }
+
+  /** @param {string} site @param {(id: number) => PageMessage} message */
+  async #ask(site, message) {
+    return this.#request(site, {}, () => message);
   }
 
   /**
@@ -130,10 +279,11 @@ export class Client extends EventTarget {
    */
   async #request(site, { signal, onProgress, transfer }, prepare) {
     try {
-      const outgoing = new Outgoing(transfer);
+      const outgoing = new Outgoing(transfer, this.#held);
       const message = prepare(outgoing);
       outgoing.finish();
-      return await this.#link.request(message, outgoing.buffers, { site, signal, onProgress });
+      const { buffers, transfer: given } = outgoing;
+      return await this.#link.request(message, buffers, given, { site, signal, onProgress });
     } catch (error) {
       throw error instanceof UsageError && error.pythonName === null
         ? withSite(error, site)
@@ -141,3 +291,6 @@ export class Client extends EventTarget {
     }
   }
 }
+
+disposable(Client.prototype, "asyncDispose", "close");
+disposable(Client.prototype, "dispose", "close");

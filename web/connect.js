@@ -13,6 +13,7 @@ import {
 import { Link } from "./link.js";
 import { watch } from "./liveness.js";
 import { PYODIDE_VERSION, VERSION } from "./protocol.js";
+import { spawn as spawnWorker } from "./spawn.js";
 
 /** @typedef {import("./link.js").Stage} Stage */
 /** @typedef {import("./liveness.js").Locks} Locks */
@@ -25,6 +26,8 @@ import { PYODIDE_VERSION, VERSION } from "./protocol.js";
  * @property {readonly string[]} [packages] Python packages to install: names, or URLs of wheels
  * @property {{ [name: string]: string | URL }} [modules] Python files to make importable, by module name
  * @property {HTMLCanvasElement | OffscreenCanvas} [canvas] what Python finds as `gpu.canvas("canvas")`
+ * @property {boolean | SharedArrayBuffer} [interrupt] whether `interrupt()` is to work; default: where it can
+ * @property {"all" | "marked"} [expose] "marked": only functions with `@aiogpu.expose` may be called, and `run` not
  * @property {(stage: Stage) => void} [onProgress] called as the start advances
  * @property {AbortSignal} [signal] gives the start up
  */
@@ -42,6 +45,7 @@ import { PYODIDE_VERSION, VERSION } from "./protocol.js";
  * @typedef {object} Page
  * @property {Pick<GPU, "requestAdapter"> | undefined} gpu
  * @property {boolean} isSecureContext
+ * @property {boolean} [isIsolated] whether memory can be shared with a worker
  * @property {Locks} locks
  * @property {string} baseURL
  * @property {(url: string) => WorkerHandle} spawn
@@ -58,12 +62,21 @@ const HELLO_MS = 30_000;
 
 /** @returns {Page} */
 export function thisPage() {
+  // On a server that renders pages none of these exist: it is told so like a browser without WebGPU.
+  const {
+    navigator: browser,
+    document: page,
+    location,
+  } = /** @type {{ navigator?: Navigator, document?: Document, location?: Location }} */ (
+    globalThis
+  );
   return {
-    gpu: navigator.gpu,
-    isSecureContext,
-    locks: navigator.locks,
-    baseURL: typeof document === "undefined" ? location.href : document.baseURI,
-    spawn: (url) => new Worker(url, { type: "module", name: "aiogpu" }),
+    gpu: browser?.gpu,
+    isSecureContext: globalThis.isSecureContext ?? true,
+    isIsolated: globalThis.crossOriginIsolated ?? false,
+    locks: /** @type {Locks} */ (browser?.locks),
+    baseURL: page?.baseURI ?? location?.href ?? "about:blank",
+    spawn: spawnWorker,
     fetch: (url) => fetch(url),
   };
 }
@@ -92,36 +105,68 @@ export async function openClient(page, places, options) {
   const { signal } = options;
   try {
     signal?.throwIfAborted();
+    checkPage(page);
     const settings = resolved(page, places, options);
     await requireAdapter(page, "page");
     signal?.throwIfAborted();
-    return await start(page, settings, options);
+    const link = await start(page, settings, options);
+    return new Client(link, {
+      // A canvas that was handed over has gone with the worker that had it.
+      reopen: () => start(page, settings, { ...options, canvas: undefined, signal: undefined }),
+      resolve: (url) => resolve(page, "install", url),
+    });
   } catch (error) {
     const ours = error instanceof AioGpuError && error !== signal?.reason;
     throw ours ? withSite(error, site) : error;
   }
 }
 
+/** @param {Page} page @throws {BootError} the page was opened as a file */
+function checkPage({ baseURL }) {
+  if (baseURL.startsWith("file:")) {
+    throw new BootError(
+      "connect: the page was opened from a file: browsers start no worker there; serve its folder, " +
+        "for instance by python -m http.server",
+    );
+  }
+}
+
+/** @param {Page} page @param {string} name @param {string | URL} url */
+function resolve(page, name, url) {
+  try {
+    return new URL(url, page.baseURL).href;
+  } catch {
+    throw new UsageError(`connect: ${name}: ${String(url)}: not a URL`);
+  }
+}
+
+/** @param {Page} page @param {boolean | SharedArrayBuffer} [wanted] */
+function sharedByte(page, wanted = page.isIsolated ?? false) {
+  if (wanted === true && page.isIsolated !== true) {
+    throw new UsageError(
+      "connect: interrupt: no SharedArrayBuffer: the page is not cross-origin isolated",
+    );
+  }
+  return typeof wanted === "boolean" ? (wanted ? new SharedArrayBuffer(1) : null) : wanted;
+}
+
 /** @param {Page} page @param {Places} places @param {ConnectOptions} options */
 function resolved(page, places, options) {
   const cdn = `https://cdn.jsdelivr.net/pyodide/v${PYODIDE_VERSION}/full/`;
-  /** @param {string} name @param {string | URL} url */
-  const resolve = (name, url) => {
-    try {
-      return new URL(url, page.baseURL).href;
-    } catch {
-      throw new UsageError(`connect: ${name}: ${String(url)}: not a URL`);
-    }
-  };
-  const { packages = [], modules = {} } = options;
+  const { packages = [], modules = {}, expose = "all" } = options;
+  if (expose !== "all" && expose !== "marked") {
+    throw new UsageError(`connect: expose: ${String(expose)}: must be "all" or "marked"`);
+  }
   return {
-    workerURL: resolve("workerURL", options.workerURL ?? places.worker),
-    indexURL: resolve("indexURL", options.indexURL ?? cdn).replace(/\/?$/, "/"),
-    wheelURL: resolve("wheelURL", options.wheelURL ?? places.wheel),
+    expose,
+    interrupt: sharedByte(page, options.interrupt),
+    workerURL: resolve(page, "workerURL", options.workerURL ?? places.worker),
+    indexURL: resolve(page, "indexURL", options.indexURL ?? cdn).replace(/\/?$/, "/"),
+    wheelURL: resolve(page, "wheelURL", options.wheelURL ?? places.wheel),
     // A name goes as it is; what has a slash is the URL of a wheel.
-    packages: packages.map((item) => (item.includes("/") ? resolve("packages", item) : item)),
+    packages: packages.map((item) => (item.includes("/") ? resolve(page, "packages", item) : item)),
     modules: Object.fromEntries(
-      Object.entries(modules).map(([name, url]) => [name, resolve(`modules.${name}`, url)]),
+      Object.entries(modules).map(([name, url]) => [name, resolve(page, `modules.${name}`, url)]),
     ),
   };
 }
@@ -143,12 +188,14 @@ function offscreen(canvas) {
  * @param {ReturnType<typeof resolved>} settings
  * @param {ConnectOptions} options
  */
-async function start(page, { workerURL, modules, ...boot }, { canvas, signal, onProgress }) {
+async function start(page, settings, { canvas, signal, onProgress }) {
+  const { workerURL, modules, expose, ...boot } = settings;
   // Not before the adapter is found: a canvas that is handed over cannot be taken back.
   const canvases = canvas === undefined ? [] : [offscreen(canvas)];
   const worker = spawn(page, workerURL);
   const { port1, port2 } = new MessageChannel();
   const link = new Link(port1);
+  link.interrupts = boot.interrupt && new Uint8Array(boot.interrupt);
   const watching = new AbortController();
   const lock = `aiogpu-worker-${crypto.randomUUID()}`;
   const hello = setTimeout(() => {
@@ -177,7 +224,11 @@ async function start(page, { workerURL, modules, ...boot }, { canvas, signal, on
   /** @type {{ [name: string]: number }} */
   const named = canvas === undefined ? {} : { canvas: 0 };
   // The port keeps this until Python listens: whatever is posted while the worker starts waits there.
-  link.post({ type: "hello", version: VERSION, modules, canvases: named }, canvases);
+  link.post(
+    { type: "hello", version: VERSION, modules, canvases: named, expose },
+    canvases,
+    canvases,
+  );
   try {
     await link.ready;
   } catch (error) {
@@ -186,7 +237,7 @@ async function start(page, { workerURL, modules, ...boot }, { canvas, signal, on
   } finally {
     signal?.removeEventListener("abort", abort);
   }
-  return new Client(link);
+  return link;
 }
 
 /** @param {Page} page @param {string} url */

@@ -5,9 +5,12 @@
 
 import { openClient, pageIsSupported, thisPage } from "./connect.js";
 import { VERSION } from "./protocol.js";
+import { runBlocks } from "./scripts.js";
 
 export * from "./errors.js";
 export { Client } from "./client.js";
+export { RemoteArray } from "./remote.js";
+export { RemoteStream } from "./stream.js";
 export { VERSION } from "./protocol.js";
 
 /** @typedef {import("./connect.js").ConnectOptions} ConnectOptions */
@@ -32,7 +35,24 @@ export async function connect(options = {}) {
   return openClient(thisPage(), places, options);
 }
 
+/**
+ * Runs the page's `<script type="text/aiogpu">` blocks, in order, in one worker; see index.js.
+ *
+ * @param {ConnectOptions} [options]
+ */
+export async function runScripts(options = {}) {
+  return runBlocks(connect, options);
+}
+
 /** @returns {Promise<boolean>} whether this browser has WebGPU and an adapter for it; never rejects */
 export async function isSupported() {
   return pageIsSupported(thisPage());
+}
+
+// Blocks run by themselves once the page is parsed; `data-index-url` and the like are connect's options. The error
+// of a block is shown on the page, and again on the console as that of a script.
+if (typeof document !== "undefined") {
+  const { indexUrl: indexURL, workerUrl: workerURL, wheelUrl: wheelURL } = { ...script?.dataset };
+  const urls = { indexURL, workerURL, wheelURL };
+  document.addEventListener("DOMContentLoaded", () => void runScripts(urls));
 }

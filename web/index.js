@@ -10,9 +10,12 @@
 
 import { openClient, pageIsSupported, thisPage } from "./connect.js";
 import { VERSION } from "./protocol.js";
+import { runBlocks } from "./scripts.js";
 
 export * from "./errors.js";
 export { Client } from "./client.js";
+export { RemoteArray } from "./remote.js";
+export { RemoteStream } from "./stream.js";
 export { VERSION } from "./protocol.js";
 
 /** @typedef {import("./connect.js").ConnectOptions} ConnectOptions */
@@ -35,6 +38,17 @@ const PLACES = {
  */
 export async function connect(options = {}) {
   return openClient(thisPage(), PLACES, options);
+}
+
+/**
+ * Runs the page's `<script type="text/aiogpu">` blocks, in order, in one worker.
+ *
+ * @param {ConnectOptions} [options]
+ * @returns {Promise<import("./client.js").Client | null>} the client; null when there is no block
+ * @throws {AioGpuError} what a block, or the start, has failed with: it is shown where the block stands, too
+ */
+export async function runScripts(options = {}) {
+  return runBlocks(connect, options);
 }
 
 /** @returns {Promise<boolean>} whether this browser has WebGPU and an adapter for it; never rejects */

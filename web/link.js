@@ -8,14 +8,17 @@
 import { deferred } from "./deferred.js";
 import {
   ProtocolError,
+  UsageError,
   VersionError,
   WorkerLostError,
   bootFailure,
   fromWire,
   withSite,
 } from "./errors.js";
+import { Pending } from "./pending.js";
 import { VERSION } from "./protocol.js";
-import { decode } from "./wire.js";
+import { Sites } from "./sites.js";
+import { decode, unknownKind } from "./wire.js";
 
 /**
  * @template T
@@ -24,18 +27,10 @@ import { decode } from "./wire.js";
 /** @typedef {import("./errors.js").AioGpuError} AioGpuError */
 /** @typedef {import("./protocol.js").PageMessage} PageMessage */
 /** @typedef {import("./protocol.js").WorkerMessage} WorkerMessage */
-/** @typedef {import("./protocol.js").WireError} WireError */
-/** @typedef {{ done: number, total: number | null, message: string }} Progress */
+/** @typedef {import("./protocol.js").ErrorMessage} ErrorMessage */
+/** @typedef {import("./protocol.js").WireObject} WireObject */
+/** @typedef {import("./pending.js").Progress} Progress */
 /** @typedef {{ stage: string, loaded: number, total: number | null }} Stage */
-
-/**
- * @typedef {object} Waiting
- * @property {(value: unknown) => void} resolve
- * @property {(reason: unknown) => void} reject
- * @property {string} site
- * @property {((progress: Progress) => void) | undefined} onProgress
- * @property {() => void} forget stops listening to the signal
- */
 
 /**
  * @typedef {object} Listener
@@ -49,9 +44,12 @@ export class Link {
   /** @type {Listener} */
   listener = {};
   #port;
-  /** @type {Map<number, Waiting>} */
-  #waiting = new Map();
-  #lastId = 0;
+  sites = new Sites();
+  /** @type {Uint8Array | null} the byte that interrupts Python, where memory can be shared */
+  interrupts = null;
+  /** @type {(tree: WireObject) => unknown} makes what a value of the worker's stands for */
+  revive = unknownKind;
+  #pending = new Pending();
   /** @type {(() => AioGpuError) | undefined} makes the rejection of whatever is asked after the end */
   #refusal;
   #isReady = false;
@@ -86,20 +84,40 @@ export class Link {
     return this.#isReady;
   }
 
-  /** @param {PageMessage} message @param {Transferable[]} [transfer] referred to by position */
-  post(message, transfer = []) {
-    this.#port.postMessage([JSON.stringify(message), ...transfer], transfer);
+  /** False from the moment on at which nothing more can be asked. */
+  get isOpen() {
+    return this.#refusal === undefined;
+  }
+
+  /** True while the page waits for anything. */
+  get isBusy() {
+    return this.#pending.count > 0;
+  }
+
+  /**
+   * @param {PageMessage} message
+   * @param {unknown[]} [objects] what the message refers to by position
+   * @param {Transferable[]} [transfer] those of them that are given away
+   * @throws {UsageError} the browser cannot send one of them
+   */
+  post(message, objects = [], transfer = []) {
+    try {
+      this.#port.postMessage([JSON.stringify(message), ...objects], transfer);
+    } catch (cause) {
+      throw new UsageError(`${message.type}: cannot be sent: ${String(cause)}`, { cause });
+    }
   }
 
   /**
    * Sends a request and waits for its answer.
    *
    * @param {(id: number) => PageMessage} message
-   * @param {ArrayBuffer[]} buffers
+   * @param {unknown[]} objects
+   * @param {Transferable[]} transfer
    * @param {{ site: string, signal?: AbortSignal, onProgress?: (progress: Progress) => void }} options
    * @returns {Promise<unknown>} rejects with the signal's reason as soon as it fires, whatever Python is doing
    */
-  request(message, buffers, { site, signal, onProgress }) {
+  request(message, objects, transfer, { site, signal, onProgress }) {
     return new Promise((resolve, reject) => {
       if (this.#refusal !== undefined) {
         reject(withSite(this.#refusal(), site));
@@ -109,16 +127,16 @@ export class Link {
         reject(reasonOf(signal));
         return;
       }
-      const id = ++this.#lastId;
-      this.post(message(id), buffers);
+      const id = this.#pending.newId();
+      this.post(message(id), objects, transfer);
       const abort = () => {
-        this.#take(id);
+        this.#pending.take(id);
         this.post({ type: "cancel", id });
         reject(reasonOf(signal));
       };
       signal?.addEventListener("abort", abort);
       const forget = () => signal?.removeEventListener("abort", abort);
-      this.#waiting.set(id, { resolve, reject, site, onProgress, forget });
+      this.#pending.add(id, { resolve, reject, site, onProgress, forget });
     });
   }
 
@@ -141,10 +159,7 @@ export class Link {
   /** Rejects all that waits; what is asked later is rejected too. @param {() => AioGpuError} refusal */
   refuse(refusal) {
     this.#refusal ??= refusal;
-    for (const [id, { reject, site }] of this.#waiting) {
-      this.#take(id);
-      reject(withSite(refusal(), site));
-    }
+    this.#pending.rejectAll(refusal);
   }
 
   /**
@@ -160,14 +175,6 @@ export class Link {
     this.#port.close();
     this.listener.ended?.();
     this.listener = {};
-  }
-
-  /** @param {number} id */
-  #take(id) {
-    const waiting = this.#waiting.get(id);
-    waiting?.forget();
-    this.#waiting.delete(id);
-    return waiting;
   }
 
   /** @param {string} what */
@@ -209,10 +216,10 @@ export class Link {
         this.end(bootFailure(message.stage, message.error));
         break;
       case "done":
-        this.#done(message.id, () => decode(message.value, buffers));
+        this.#pending.done(message.id, () => decode(message.value, buffers, this.revive));
         break;
       case "error":
-        this.#failed(message.id, message.error);
+        this.#failed(message);
         break;
       case "progress":
         this.#progress(message.id, {
@@ -251,32 +258,19 @@ export class Link {
     }
   }
 
-  /** @param {number} id @param {() => unknown} value */
-  #done(id, value) {
-    const waiting = this.#take(id);
-    try {
-      waiting?.resolve(value());
-    } catch (error) {
-      waiting?.reject(withSite(/** @type {ProtocolError} */ (error), waiting.site));
-    }
-  }
-
-  /** @param {number | null} id @param {WireError} error */
-  #failed(id, error) {
+  /** @param {ErrorMessage} message */
+  #failed({ id, error, handle }) {
     if (id === null) {
       this.end(() => fromWire(error));
-      return;
+    } else {
+      this.#pending.failed(id, error, (made) => this.sites.show(made, handle ?? null));
     }
-    const waiting = this.#take(id);
-    waiting?.reject(withSite(fromWire(error), waiting.site));
   }
 
   /** @param {number} id @param {Progress} progress */
   #progress(id, progress) {
-    const waiting = this.#waiting.get(id);
-    if (waiting !== undefined) {
+    if (this.#pending.progress(id, progress)) {
       this.listener.event?.("progress", progress);
-      waiting.onProgress?.(progress);
     }
   }
 }

@@ -1,10 +1,13 @@
 /** Values of the page, written as the wire's JSON; `wire.js` says how it looks. */
 
 import { UsageError } from "./errors.js";
+import { RemoteArray } from "./remote.js";
 import { ARRAY_TYPES, count, parts } from "./wire.js";
 
 /** @typedef {import("./protocol.js").WireValue} WireValue */
+/** @typedef {import("./remote.js").Arrays} Arrays */
 /** @typedef {import("./wire.js").ShapedArray} ShapedArray */
+/** @typedef {ArrayBuffer | ImageBitmap} Given */
 
 /** A value nested deeper than this is refused: what contains itself ends here too, without a table of the visited. */
 const MOST_LEVELS = 100;
@@ -30,22 +33,35 @@ function typeName(dtype) {
 
 /** The values of one outgoing message: collects the buffers that go beside its text. */
 export class Outgoing {
-  /** @type {ArrayBuffer[]} all of them are to be transferred */
+  /** @type {unknown[]} what travels beside the text: buffers, blobs and bitmaps */
   buffers = [];
-  /** @type {Set<ArrayBuffer>} */
+  /** @type {Set<Given>} */
   #given;
+  #arrays;
 
   /**
-   * @param {readonly ArrayBuffer[]} [transfer] buffers that the caller gives away; every other one is copied
-   * @throws {UsageError} an item is no ArrayBuffer
+   * @param {readonly Given[]} [transfer] what the caller gives away; everything else is copied
+   * @param {Arrays} [arrays] of the client: arrays of another are refused
+   * @throws {UsageError} an item is neither ArrayBuffer nor ImageBitmap
    */
-  constructor(transfer = []) {
+  constructor(transfer = [], arrays) {
     for (const [index, item] of transfer.entries()) {
-      if (!(item instanceof ArrayBuffer)) {
-        throw new UsageError(`transfer[${index}]: ${nameOf(item)}: only ArrayBuffers can be given`);
+      if (!(item instanceof ArrayBuffer) && !isBitmap(item)) {
+        throw new UsageError(
+          `transfer[${index}]: ${nameOf(item)}: only ArrayBuffers and ImageBitmaps can be given`,
+        );
       }
     }
     this.#given = new Set(transfer);
+    this.#arrays = arrays;
+  }
+
+  /** Those of `buffers` that are transferred: the copies that were made here, and what the caller gave. */
+  get transfer() {
+    return this.buffers.filter(
+      /** @returns {item is Given} */ (item) =>
+        item instanceof ArrayBuffer || (isBitmap(item) && this.#given.has(item)),
+    );
   }
 
   /**
@@ -62,9 +78,8 @@ export class Outgoing {
   finish() {
     for (const buffer of this.#given) {
       if (!this.buffers.includes(buffer)) {
-        throw new UsageError(
-          `transfer: ${buffer.byteLength} bytes: the buffer is in none of the values`,
-        );
+        const what = "byteLength" in buffer ? `${buffer.byteLength} bytes` : "ImageBitmap";
+        throw new UsageError(`transfer: ${what}: the buffer is in none of the values`);
       }
     }
   }
@@ -107,9 +122,40 @@ export class Outgoing {
       }
       return this.#view(new Uint8Array(value), path);
     }
+    return this.#foreign(value, path) ?? this.#plain(value, path, level);
+  }
+
+  /** @param {object} value @param {string} path @returns {WireValue | undefined} what is of a class of its own */
+  #foreign(value, path) {
+    if (value instanceof RemoteArray) {
+      return { $: "handle", handle: this.#handle(value, path) };
+    }
     if (typeof ImageData === "function" && value instanceof ImageData) {
       return { ...this.#view(value.data, path), shape: [value.height, value.width, 4] };
     }
+    if (isBitmap(value)) {
+      if (value.width === 0) {
+        throw new UsageError(`${path}: ImageBitmap: it was closed or given away before`);
+      }
+      const shape = [value.height, value.width, 4];
+      return { $: "array", dtype: "uint8", shape, buffer: this.#place(value), offset: 0 };
+    }
+    if (typeof Blob === "function" && value instanceof Blob) {
+      return { $: "bytes", buffer: this.#place(value) };
+    }
+    return undefined;
+  }
+
+  /** @param {RemoteArray} array @param {string} path */
+  #handle(array, path) {
+    if (this.#arrays === undefined) {
+      throw refused(path, array);
+    }
+    return array.handleFor(this.#arrays);
+  }
+
+  /** @param {object} value @param {string} path @param {number} level @returns {WireValue} */
+  #plain(value, path, level) {
     if (!isPlain(value)) {
       throw refused(path, value);
     }
@@ -149,10 +195,10 @@ export class Outgoing {
     };
   }
 
-  /** @param {ArrayBuffer} buffer */
-  #place(buffer) {
-    const known = this.buffers.indexOf(buffer);
-    return known === -1 ? this.buffers.push(buffer) - 1 : known;
+  /** @param {object} object */
+  #place(object) {
+    const known = this.buffers.indexOf(object);
+    return known === -1 ? this.buffers.push(object) - 1 : known;
   }
 }
 
@@ -185,6 +231,11 @@ function isDetached(buffer) {
   } catch {
     return true;
   }
+}
+
+/** @param {unknown} value @returns {value is ImageBitmap} */
+function isBitmap(value) {
+  return typeof ImageBitmap === "function" && value instanceof ImageBitmap;
 }
 
 /** @param {ArrayBufferView} view */

@@ -26,6 +26,7 @@ export const PYODIDE_VERSION = "314.0.3";
  * @property {string} indexURL folder of Pyodide, with a slash at the end
  * @property {string} wheelURL aiogpu's wheel
  * @property {string[]} packages names or wheel URLs to install
+ * @property {SharedArrayBuffer | null} interrupt one byte: 2 interrupts Python
  */
 
 /**
@@ -34,6 +35,7 @@ export const PYODIDE_VERSION = "314.0.3";
  * @property {string} version
  * @property {{ [name: string]: string }} modules URLs of Python files
  * @property {{ [name: string]: number }} canvases positions among the transferred objects
+ * @property {"all" | "marked"} expose what may be called
  */
 
 /**
@@ -43,6 +45,7 @@ export const PYODIDE_VERSION = "314.0.3";
  * @property {string} source
  * @property {string} filename
  * @property {WireValue} locals
+ * @property {"value" | "handle"} result how arrays come back
  */
 
 /**
@@ -52,11 +55,34 @@ export const PYODIDE_VERSION = "314.0.3";
  * @property {string} target "module:function"
  * @property {WireValue} args
  * @property {WireValue} kwargs
+ * @property {"value" | "handle"} result how arrays come back
+ */
+
+/**
+ * @typedef {{ type: "import", id: number, module: string }
+ *   | { type: "install", id: number, packages: readonly string[] }
+ *   | { type: "read", id: number, handles: readonly number[], form: "data" | "item" | "shape" }
+ *   | { type: "next", id: number, stream: number }} AskMessage
+ */
+
+/**
+ * No answer comes to these; an operation's failure is told when its result is read.
+ *
+ * @typedef {{ type: "op", handle: number, name: string, args: WireValue, kwargs: WireValue }
+ *   | { type: "free", handles: readonly number[] }
+ *   | { type: "stop", stream: number }
+ *   | { type: "interrupt" }} TellMessage
  */
 
 /** @typedef {{ type: "cancel", id: number } | { type: "close" }} ControlMessage */
 
-/** @typedef {HelloMessage | RunMessage | CallMessage | ControlMessage} PageMessage */
+/** @typedef {HelloMessage | RunMessage | CallMessage | AskMessage | TellMessage | ControlMessage} PageMessage */
+
+/**
+ * `handle` is of the operation that has failed, where it is one.
+ *
+ * @typedef {{ type: "error", id: number | null, error: WireError, handle?: number | null }} ErrorMessage
+ */
 
 /**
  * An exception: Python's, or one of worker.js during start-up.
@@ -75,7 +101,7 @@ export const PYODIDE_VERSION = "314.0.3";
  *   | { type: "ready", version: string }
  *   | { type: "failed", stage: string, error: WireError }
  *   | { type: "done", id: number, value: WireValue }
- *   | { type: "error", id: number | null, error: WireError }
+ *   | ErrorMessage
  *   | { type: "progress", id: number, done: number, total: number | null, message: string }
  *   | { type: "stdout" | "stderr", text: string }
  *   | { type: "devicelost", reason: string, message: string }

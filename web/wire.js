@@ -6,6 +6,9 @@
  *     { "$": "array", dtype, shape, buffer, offset }   buffer counts the objects that travel beside the text
  *     { "$": "number", value }                         "NaN", "Infinity", "-Infinity", "-0"
  *     { "$": "int", value }                            decimal text, for integers past 2^53
+ *     { "$": "handle", handle, dtype, shape }          an array that stays in the worker
+ *     { "$": "stream", stream }                        a generator, to the page only
+ *     { "$": "bytes", buffer }                         a Blob, from the page only
  *     { "$": "object", value }                         a plain object that has a "$" key of its own
  */
 
@@ -47,52 +50,60 @@ export function parts(dtype) {
 /**
  * @param {unknown} tree JSON
  * @param {readonly unknown[]} buffers what came beside the text
+ * @param {(tree: WireObject) => unknown} [revive] makes what a handle or a stream stands for
  * @returns {unknown} plain data; arrays as typed arrays that have `shape` and `dtype`
  * @throws {ProtocolError} the tree says what the buffers do not hold
  */
-export function decode(tree, buffers) {
+export function decode(tree, buffers, revive = unknownKind) {
   try {
-    return read(tree, buffers);
+    return read(tree, { buffers, revive });
   } catch (cause) {
     throw cause instanceof ProtocolError ? cause : new ProtocolError("value: malformed", { cause });
   }
 }
 
-/** @param {unknown} tree @param {readonly unknown[]} buffers @returns {unknown} */
-function read(tree, buffers) {
+/** @param {WireObject} tree @returns {never} */
+export function unknownKind(tree) {
+  throw new ProtocolError(`value: "$" is ${JSON.stringify(tree.$)}: no such kind of value`);
+}
+
+/** @typedef {{ buffers: readonly unknown[], revive: (tree: WireObject) => unknown }} Beside */
+
+/** @param {unknown} tree @param {Beside} beside @returns {unknown} */
+function read(tree, beside) {
   if (tree === null || typeof tree !== "object") {
     return tree;
   }
   if (Array.isArray(tree)) {
-    return tree.map((item) => read(item, buffers));
+    return tree.map((item) => read(item, beside));
   }
-  return readObject(/** @type {WireObject} */ (tree), buffers);
+  return readObject(/** @type {WireObject} */ (tree), beside);
 }
 
-/** @param {WireObject} tree @param {readonly unknown[]} buffers */
-function readObject(tree, buffers) {
+/** @param {WireObject} tree @param {Beside} beside @returns {unknown} */
+function readObject(tree, beside) {
   switch (tree.$) {
     case undefined:
-      return readItems(tree, buffers);
+      return readItems(tree, beside);
     case "array":
-      return readArray(tree, buffers);
+      return readArray(tree, beside.buffers);
     case "number":
       return Number(tree.value);
     case "int":
       return BigInt(/** @type {string} */ (tree.value));
     case "object":
-      return readItems(/** @type {WireObject} */ (tree.value), buffers);
+      return readItems(/** @type {WireObject} */ (tree.value), beside);
     default:
-      throw new ProtocolError(`value: "$" is ${JSON.stringify(tree.$)}: no such kind of value`);
+      return beside.revive(tree);
   }
 }
 
-/** @param {WireObject} tree @param {readonly unknown[]} buffers */
-function readItems(tree, buffers) {
+/** @param {WireObject} tree @param {Beside} beside */
+function readItems(tree, beside) {
   // In place: an own "__proto__" that JSON.parse made stays an own property when it is assigned again.
   const items = /** @type {{ [key: string]: unknown }} */ (tree);
   for (const key of Object.keys(tree)) {
-    items[key] = read(tree[key], buffers);
+    items[key] = read(tree[key], beside);
   }
   return items;
 }

@@ -38,6 +38,7 @@ test("run sends source, file name and locals, and gives the value", async () => 
     source: "x",
     filename: "edges.py",
     locals: { k: [1, null] },
+    result: "value",
   });
   await gpu.close();
 });
@@ -73,10 +74,13 @@ test("misuse rejects before anything is sent", async () => {
   const { page, gpu } = await connected();
   for (const [call, says] of [
     [() => gpu.run(5), /^run: number: the source must be a string/],
-    [() => gpu.run("1", { result: "handle" }), /^run: result is "handle"/],
+    [() => gpu.run("1", { result: "both" }), /^run: result is "both": must be "value" or/],
     [() => gpu.run("1", { locals: { f: () => {} } }), /^locals\.f: function: cannot cross/],
     [() => gpu.run("1", { transfer: [new ArrayBuffer(8)] }), /^transfer: 8 bytes: .* in none/],
-    [() => gpu.run("1", { transfer: [{}] }), /^transfer\[0\]: Object: only ArrayBuffers/],
+    [
+      () => gpu.run("1", { transfer: [{}] }),
+      /^transfer\[0\]: Object: only ArrayBuffers and ImageBitmaps/,
+    ],
     [() => gpu.call("no colon"), /^call: "no colon": must be "module:function"/],
     [() => gpu.call("m:f", "args"), /^call: args is string: must be an array/],
     [() => gpu.call("m:f", [{ a: [new Map()] }]), /^args\[0\]\.a\[0\]: Map: cannot cross/],

@@ -9,7 +9,7 @@ import asyncio
 import functools
 import importlib.util
 import json
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, assert_never
 
 from aiogpu.array import Array
@@ -71,6 +71,7 @@ class Session:
         self._marked_only = False
         self._handles = Handles()
         self._streams = Streams()
+        self._stopping: set[asyncio.Task[None]] = set()
         # Requests whose values are still to be read, and what the page let go meanwhile: it may
         # dispose an array as soon as it has sent it.
         self._undecoded: set[int] = set()
@@ -113,17 +114,16 @@ class Session:
             self._freed += request.handles
             self._sweep()
         elif isinstance(request, protocol.Stop):
-            self._begin(-request.stream, self._streams.stop(request.stream))
+            stopping = self._loop.create_task(self._streams.stop(request.stream))
+            self._stopping.add(stopping)
+            stopping.add_done_callback(self._stopped)
         elif request.id in self._tasks or request.id <= 0:
             raise ProtocolError(f"request {request.id}: that id is in use, or not above zero")
         else:
             self._undecoded.add(request.id)
-            self._begin(request.id, self._answer(request, buffers))
-
-    def _begin(self, id_: int, work: Coroutine[Any, Any, None]) -> None:
-        task = self._loop.create_task(work)
-        self._tasks[id_] = task
-        task.add_done_callback(functools.partial(self._forget, id_))
+            task = self._loop.create_task(self._answer(request, buffers))
+            self._tasks[request.id] = task
+            task.add_done_callback(functools.partial(self._forget, request.id))
 
     def _incoming(self, buffers: Sequence[object]) -> Incoming:
         return Incoming(buffers, to_numpy=self._to_numpy, find=self._handles.find)
@@ -222,12 +222,18 @@ class Session:
 
     def _forget(self, id_: int, task: asyncio.Task[None]) -> None:
         del self._tasks[id_]
-        # A stream that was stopped has no answer; a request has one, except when it was cancelled
-        # before its first step, or an interrupt came while it was answered.
+        # It has answered, except when it was cancelled before its first step, or an interrupt came
+        # while it did.
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
-        if error is not None and id_ > 0:
+        if error is not None:
             self._decoded(id_)
             self._fail(id_, error)
+
+    def _stopped(self, task: asyncio.Task[None]) -> None:
+        self._stopping.discard(task)
+        if not task.cancelled():
+            # What a `finally` clause raised: nobody waits for it.
+            task.exception()
 
     async def _end(self) -> None:
         """Cancels what runs and waits for it; the page does not wait for ever."""
