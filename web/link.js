@@ -15,6 +15,7 @@ import {
   fromWire,
   withSite,
 } from "./errors.js";
+import { isWorkerMessage } from "./messages.js";
 import { Pending } from "./pending.js";
 import { VERSION } from "./protocol.js";
 import { Sites } from "./sites.js";
@@ -184,21 +185,27 @@ export class Link {
 
   /** @param {unknown} data */
   #receive(data) {
-    /** @type {[WorkerMessage, unknown[]]} */
-    let arrived;
+    /** @type {unknown} */
+    let message;
+    /** @type {unknown[]} */
+    let buffers = [];
     try {
-      const [text, ...buffers] = /** @type {[string]} */ (data);
-      arrived = [/** @type {WorkerMessage} */ (JSON.parse(text)), buffers];
+      const [text, ...rest] = /** @type {[string]} */ (data);
+      message = JSON.parse(text);
+      buffers = rest;
     } catch {
-      this.#broken("sent something that is no message of aiogpu's");
-      return;
+      // What is no JSON is no message either.
     }
-    this.#handle(...arrived);
+    if (isWorkerMessage(message)) {
+      this.#handle(message, buffers);
+    } else {
+      this.#broken("sent something that is no message of aiogpu's");
+    }
   }
 
   /** @param {WorkerMessage} message @param {unknown[]} buffers */
   #handle(message, buffers) {
-    switch (message?.type) {
+    switch (message.type) {
       case "alive":
         this.listener.alive?.();
         break;
@@ -241,8 +248,6 @@ export class Link {
       case "closed":
         this.#closed();
         break;
-      default:
-        this.#broken("sent a message of a type that is not aiogpu's");
     }
   }
 

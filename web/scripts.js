@@ -118,7 +118,12 @@ function outputOf(script) {
   }
   const made = script.ownerDocument.createElement("pre");
   made.className = "aiogpu-output";
-  script.after(made);
+  if (script.closest("head") === null) {
+    script.after(made);
+  } else {
+    // Nothing in a head is shown.
+    script.ownerDocument.body.append(made);
+  }
   return made;
 }
 
