@@ -12,6 +12,7 @@ from aiogpu.ops.creation import asarray
 from aiogpu.server.incoming import Incoming
 from aiogpu.server.operations import find
 from aiogpu.server.protocol import Op, Tree
+from aiogpu.server.values import shape_of
 
 
 class PoisonedError(Exception):
@@ -53,10 +54,10 @@ class Handles:
 
     def keep(self, value: object) -> Tree:
         """Keeps an array, or a copy of a NumPy array, and gives the tree that names it."""
-        array = asarray(value)
+        array = value if isinstance(value, Array) else asarray(value)
         self._last -= 1
         self._held[self._last] = array
-        sides: list[Tree] = list(array.shape)
+        sides: list[Tree] = list(shape_of(array))
         return {"$": "handle", "handle": self._last, "dtype": array.dtype.name, "shape": sides}
 
     def apply(self, op: Op, incoming: Incoming) -> None:

@@ -2,14 +2,14 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import js
-from pyodide.ffi import JsBuffer, JsProxy, create_proxy, to_js
+from pyodide.ffi import JsBuffer, JsProxy, create_once_callable, create_proxy, to_js
 from pyodide.http import pyfetch
 
-from aiogpu import evaluate, surface
+from aiogpu import device, evaluate, surface
 from aiogpu.array import Array
 from aiogpu.errors import UsageError
 from aiogpu.server.session import Session
@@ -24,6 +24,7 @@ class PortDoor:
         """Listens only after `open`."""
         self._port = port
         self._listener: JsProxy | None = None
+        self._watched: device.Device | None = None
 
     def open(self, session: Session) -> None:
         """Hands what arrives, and what has been waiting in the port, to the session."""
@@ -73,6 +74,17 @@ class PortDoor:
             raise OSError(f"{url}: HTTP {response.status}")
         text: str = await response.string()
         return text
+
+    def watch(self, lost: Callable[[str, str], None]) -> None:
+        """Calls back with reason and message when the GPU that is open now is lost."""
+        current = device.DEFAULT.current
+        if current is not None and current is not self._watched:
+            self._watched = current
+
+            def tell(info: JsProxy) -> None:
+                lost(str(info.reason), str(info.message))
+
+            current.gpu_device.lost.then(create_once_callable(tell))
 
     def attach(self, name: str, canvas: object) -> None:
         """Makes the canvas known to `gpu.canvas`."""

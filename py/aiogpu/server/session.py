@@ -9,18 +9,18 @@ import asyncio
 import functools
 import importlib.util
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, assert_never
 
 from aiogpu.array import Array
-from aiogpu.errors import DeviceLostError, ProtocolError, VersionError
+from aiogpu.errors import ProtocolError, VersionError
 from aiogpu.server import dispatch, modules, protocol
 from aiogpu.server.failure import describe
 from aiogpu.server.handles import Handles, PoisonedError
 from aiogpu.server.incoming import Incoming
 from aiogpu.server.reporter import Reporter, current_reporter
 from aiogpu.server.streams import Streams
-from aiogpu.server.values import Keep, Outgoing
+from aiogpu.server.values import Keep, Outgoing, shape_of
 
 Message: TypeAlias = dict[str, Any]
 
@@ -42,6 +42,9 @@ class Door(Protocol):
 
     async def fetch(self, url: str) -> str:
         """The text at a URL."""
+
+    def watch(self, lost: Callable[[str, str], None]) -> None:
+        """Calls back with reason and message when the GPU that is open now is lost."""
 
     def attach(self, name: str, canvas: object) -> None:
         """Makes a canvas of the page's known under a name."""
@@ -170,6 +173,7 @@ class Session:
             self._fail(request.id, error)
         finally:
             self._decoded(request.id)
+            self._door.watch(self._tell_loss)
 
     async def _perform(self, request: protocol.Asked, incoming: Incoming) -> object:
         if isinstance(request, protocol.Run | protocol.Call):
@@ -206,6 +210,10 @@ class Session:
 
     async def _send(self, id_: int, value: object, keep: Keep | None) -> None:
         outgoing = Outgoing(value, keep, self._streams.open)
+        for position, array in outgoing.pending.items():
+            if None in shape_of(array):
+                await array.evaluate()
+                outgoing.settle(position, array.shape)
         if outgoing.pending:
             data = await self._door.read(list(outgoing.pending.values()))
             for position, item in zip(outgoing.pending, data, strict=True):
@@ -217,7 +225,6 @@ class Session:
         if isinstance(error, PoisonedError):
             handle = error.handle
             error = error.error
-        self._tell_loss(error)
         self._post({"type": "error", "id": id_, "error": describe(error), "handle": handle})
 
     def _forget(self, id_: int, task: asyncio.Task[None]) -> None:
@@ -252,9 +259,8 @@ class Session:
             {"type": "progress", "id": id_, "done": done, "total": total, "message": message}
         )
 
-    def _tell_loss(self, error: BaseException) -> None:
-        if isinstance(error, DeviceLostError):
-            self._post({"type": "devicelost", "reason": "unknown", "message": str(error)})
+    def _tell_loss(self, reason: str, message: str) -> None:
+        self._post({"type": "devicelost", "reason": reason, "message": message})
 
     def _post(self, message: Message, buffers: Sequence[object] = ()) -> None:
         self._door.post(

@@ -53,6 +53,9 @@ class FakeDoor:
             raise OSError(f"{url}: HTTP 404")
         return self.files[url]
 
+    def watch(self, lost):
+        self.lost = lost
+
     def attach(self, name, canvas):
         self.canvases[name] = canvas
 

@@ -108,6 +108,9 @@ class Door:
     async def fetch(self, url):
         raise OSError(url)
 
+    def watch(self, lost):
+        pass
+
     def attach(self, name, canvas):
         raise AssertionError("there is no canvas")
 

@@ -110,7 +110,9 @@ async def test_failed_read_is_an_error_of_the_run(page, gpu_array):
 async def test_lost_device_is_told_beside_the_error(page, gpu_array):
     page.session._namespace["array"] = gpu_array((2,), "float32", DeviceLostError("gone"))
     assert (await page.error("array"))["code"] == "device-lost"
-    assert (await page.door.next("devicelost"))["message"] == "gone"
+    page.door.lost("destroyed", "gone")
+    told = await page.door.next("devicelost")
+    assert told == {"type": "devicelost", "reason": "destroyed", "message": "gone"}
 
 
 async def test_progress_names_its_run(page):
