@@ -30,6 +30,8 @@ export class AioGpuError extends Error {
     this.name = type.name;
     /** Stable across versions and minifiers: compare this, not `name`. */
     this.code = type.code;
+    /** What was called, as the message begins: "matmul"; null where the user's own Python speaks. */
+    this.operation = type.code === "remote" ? null : (/^[\w.]+(?=: )/.exec(message)?.[0] ?? null);
     /** Class of the Python exception, or null when the error was made on the page. */
     this.pythonName = pythonName;
     /** Python's traceback as text, or null when there is none. */

@@ -4,7 +4,6 @@ import { test } from "node:test";
 import { ClosedError, RemoteError, UsageError, WorkerLostError } from "../../web/errors.js";
 import { FakePage, rejection, turn } from "./fake_page.mjs";
 
-/** A connected client whose worker answers as told. */
 async function connected(answer = () => {}) {
   const page = new FakePage();
   page.answer = answer;

@@ -33,7 +33,15 @@ const { tree: trees } = fc.letrec((tie) => ({
     fc.dictionary(keys, tie("tree"), { maxKeys: 5 }),
   ),
 }));
-const types = fc.constantFrom("done", "error", "progress", "stdout", "devicelost", "stage", "alive");
+const types = fc.constantFrom(
+  "done",
+  "error",
+  "progress",
+  "stdout",
+  "devicelost",
+  "stage",
+  "alive",
+);
 const messages = fc.record(
   {
     type: types,
@@ -41,7 +49,13 @@ const messages = fc.record(
     value: trees,
     error: fc.oneof(
       trees,
-      fc.record({ code: scalars, name: scalars, message: scalars, traceback: scalars, cause: trees }),
+      fc.record({
+        code: scalars,
+        name: scalars,
+        message: scalars,
+        traceback: scalars,
+        cause: trees,
+      }),
     ),
     handle: scalars,
     done: scalars,
@@ -63,7 +77,13 @@ async function settled(promise) {
     timer = setTimeout(() => resolve("late"), LATE_MS);
   });
   try {
-    return await Promise.race([promise.then(() => "value", (error) => error), late]);
+    return await Promise.race([
+      promise.then(
+        () => "value",
+        (error) => error,
+      ),
+      late,
+    ]);
   } finally {
     clearTimeout(timer);
   }
@@ -122,4 +142,3 @@ test("whatever a page sends either crosses unchanged or is refused with its path
     { numRuns: COUNT },
   );
 });
-

@@ -64,7 +64,7 @@ test("a failed operation rejects the read, with the stack of the operation", asy
       const error = {
         code: "shape",
         name: "ShapeError",
-        message: "m",
+        message: "reshape: m",
         traceback: "T",
         cause: null,
       };
@@ -77,8 +77,9 @@ test("a failed operation rejects the read, with the stack of the operation", asy
   const made = mistaken();
   const error = await rejection(made.add(1).data());
   assert.ok(error instanceof ShapeError);
-  assert.match(error.stack, /^ShapeError: m\nT\n/);
+  assert.match(error.stack, /^ShapeError: reshape: m\nT\n/);
   assert.match(error.stack, /mistaken/);
+  assert.equal(error.operation, "reshape");
   await gpu.close();
 });
 
