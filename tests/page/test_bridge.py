@@ -191,7 +191,11 @@ def test_exception_shows_python_and_the_page(shared):
 @pytest.mark.parametrize(
     ("call", "code", "says"),
     [
-        ("gpu.call('edges:thrice')", "usage", "call: edges:thrice: edges has no 'thrice'"),
+        (
+            "gpu.call('edges:thrice')",
+            "unknown-function",
+            "call: edges:thrice: edges has no 'thrice'",
+        ),
         ("gpu.call('no_such_module:f')", "remote", "No module named 'no_such_module'"),
         ("gpu.run('1 +')", "remote", "SyntaxError: invalid syntax"),
         ("gpu.run('import no_such_module')", "remote", "No module named 'no_such_module'"),
