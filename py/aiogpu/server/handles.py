@@ -12,7 +12,6 @@ from aiogpu.ops.creation import asarray
 from aiogpu.server.incoming import Incoming
 from aiogpu.server.operations import find
 from aiogpu.server.protocol import Op, Tree
-from aiogpu.server.values import shape_of
 
 
 class PoisonedError(Exception):
@@ -57,7 +56,7 @@ class Handles:
         array = value if isinstance(value, Array) else asarray(value)
         self._last -= 1
         self._held[self._last] = array
-        sides: list[Tree] = list(shape_of(array))
+        sides: list[Tree] = list(array.shape)
         return {"$": "handle", "handle": self._last, "dtype": array.dtype.name, "shape": sides}
 
     def apply(self, op: Op, incoming: Incoming) -> None:

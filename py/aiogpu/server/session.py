@@ -18,9 +18,10 @@ from aiogpu.server import dispatch, modules, protocol
 from aiogpu.server.failure import describe
 from aiogpu.server.handles import Handles, PoisonedError
 from aiogpu.server.incoming import Incoming
+from aiogpu.server.lengths import settle_lengths
 from aiogpu.server.reporter import Reporter, current_reporter
 from aiogpu.server.streams import Streams
-from aiogpu.server.values import Keep, Outgoing, shape_of
+from aiogpu.server.values import Keep, Outgoing
 
 Message: TypeAlias = dict[str, Any]
 
@@ -209,11 +210,8 @@ class Session:
         return arrays
 
     async def _send(self, id_: int, value: object, keep: Keep | None) -> None:
+        await settle_lengths(value)
         outgoing = Outgoing(value, keep, self._streams.open)
-        for position, array in outgoing.pending.items():
-            if None in shape_of(array):
-                await array.evaluate()
-                outgoing.settle(position, array.shape)
         if outgoing.pending:
             data = await self._door.read(list(outgoing.pending.values()))
             for position, item in zip(outgoing.pending, data, strict=True):

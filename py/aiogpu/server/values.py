@@ -12,7 +12,7 @@ import struct
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from aiogpu.array import Array, UnknownArray
+from aiogpu.array import Array
 from aiogpu.errors import UsageError
 from aiogpu.server.protocol import Tree
 
@@ -68,7 +68,6 @@ class Outgoing:
         self.buffers: list[object] = []
         #: Arrays on the GPU, by the position that waits for their bytes in `buffers`.
         self.pending: dict[int, Array] = {}
-        self._shapes: dict[int, dict[str, Tree]] = {}
         self._keep = keep
         self._open = open_
         self.tree: Tree = self._encode(value, "value", 0)
@@ -137,28 +136,18 @@ class Outgoing:
         self.buffers.append(view.cast("B") if view.c_contiguous and view.nbytes else view.tobytes())
         return _array(dtype, view.shape, len(self.buffers) - 1)
 
-    def settle(self, position: int, shape: Sequence[int | None]) -> None:
-        """Says the shape of an array whose length depended on data."""
-        self._shapes[position]["shape"] = list(shape)
-
     def _pend(self, value: Array, path: str) -> Tree:
         if value.dtype.name not in FORMATS:
             raise UsageError(f"{path}: an array of {value.dtype.name}: no typed array fits it")
         position = len(self.buffers)
         self.buffers.append(None)
         self.pending[position] = value
-        self._shapes[position] = _array(value.dtype.name, shape_of(value), position)
-        return self._shapes[position]
+        return _array(value.dtype.name, value.shape, position)
 
 
-def _array(dtype: str, shape: Sequence[int | None] | None, position: int) -> dict[str, Tree]:
+def _array(dtype: str, shape: Sequence[int | None] | None, position: int) -> Tree:
     sides: list[Tree] = list(shape or ())
     return {"$": "array", "dtype": dtype, "shape": sides, "buffer": position, "offset": 0}
-
-
-def shape_of(array: Array) -> Sequence[int | None]:
-    """Sizes of the axes; None for one that depends on data and is not known yet."""
-    return array._shape if isinstance(array, UnknownArray) else array.shape
 
 
 def _infinite(value: float) -> str:
