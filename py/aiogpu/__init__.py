@@ -46,6 +46,7 @@ from aiogpu.ops.elementwise import (
 )
 # fmt: on
 from aiogpu.ops.einsum import einsum
+from aiogpu.ops.authored import elementwise, func, kernel
 from aiogpu.ops.indexing import take_along_axis
 from aiogpu.ops.inspection import __array_namespace_info__
 from aiogpu.ops.kernels import wgsl
@@ -82,13 +83,13 @@ __all__ = [
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "canvas", "ceil", "clip",
     "close", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "counters",
-    "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "einsum", "empty",
-    "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain", "expm1",
-    "expose", "eye", "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor",
-    "floor_divide", "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot",
+    "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "einsum", "elementwise",
+    "empty", "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain",
+    "expm1", "expose", "eye", "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor",
+    "floor_divide", "from_dlpack", "full", "full_like", "func", "greater", "greater_equal", "hypot",
     "iinfo", "imag", "inf", "int16", "int32", "int8", "is_available", "isdtype", "isfinite", "isin",
-    "isinf", "isnan", "less", "less_equal", "linalg", "linspace", "log", "log10", "log1p", "log2",
-    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
+    "isinf", "isnan", "kernel", "less", "less_equal", "linalg", "linspace", "log", "log10", "log1p",
+    "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
     "matrix_transpose", "max", "maximum", "mean", "memory", "meshgrid", "min", "minimum",
     "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter", "nn", "nonzero", "not_equal",
     "ones", "ones_like", "open_device", "pace", "pad", "permute_dims", "pi", "positive", "pow",

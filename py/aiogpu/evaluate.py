@@ -20,6 +20,7 @@ from aiogpu.graph.node import SHOWN
 from aiogpu.limits import Limits
 from aiogpu.plan import Planner, Queue, output_nbytes, peak_nbytes
 from aiogpu.program import FAULTS
+from aiogpu.runtime.faults import NBYTES as FAULT_NBYTES
 from aiogpu.runtime.pool import Buffer
 from aiogpu.runtime.transfer import SLICE_S, HostData, HostTarget, JsTarget
 from aiogpu.schedule.fuse import schedule
@@ -247,7 +248,7 @@ class Evaluator:
         """
         if not runtime.faults.is_armed:
             return
-        word = HostTarget(4)
+        word = HostTarget(FAULT_NBYTES)
         reading = runtime.faults.read(runtime.transfer)
         runtime.stream.flush()
         try:
@@ -329,7 +330,15 @@ def _outputs(runtime: Runtime, task: Task, slots: list[Any]) -> Any:  # noqa: AN
         return slots[0]
     pool = runtime.pool
     if task.base is None:
-        made = [pool.allocate(nbytes, node.op.name) for nbytes in output_nbytes(node)]
+        # A kernel's output may begin with the bytes of an operand, which it changes.
+        changed: dict[int, int] = node.attrs.get("changed", {}) if node.attrs else {}
+        bases = {at: node.inputs[operand] for at, operand in changed.items()}
+        made = [
+            _successor(runtime, bases[at], slots[task.inputs.index(bases[at])])
+            if at in bases
+            else pool.allocate(nbytes, node.op.name)
+            for at, nbytes in enumerate(output_nbytes(node))
+        ]
     else:
         made = [_successor(runtime, task.base, slots.pop())]
     slots += made

@@ -11,7 +11,7 @@ dispatches (to keep submits short, or past 65535 workgroups) without rendering a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from aiogpu.dtypes import DType
@@ -32,6 +32,16 @@ class Number(NamedTuple):
     word: int
     node: int
     dtype: DType
+
+
+class Origin(Protocol):
+    """Where a shader's text comes from, if it is not ours: a kernel that a user wrote in Python."""
+
+    def explain(self, wgsl: str, said: str) -> str:
+        """What a compiler said about the text, in terms of where it comes from."""
+
+    def fault(self, line: int, index: int, size: int) -> str:
+        """An index out of range that the shader reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,7 @@ class Launch:
         fault: What it reports; "" for an index out of range.
         numbers: Numbers among the parameters that another launch of this shape may replace.
         is_checked: False for code that we did not write: it gets a submit of its own.
+        origin: What explains errors in a text that was made from a user's.
     """
 
     wgsl: str
@@ -74,6 +85,7 @@ class Launch:
     fault: str = ""
     is_checked: bool = True
     numbers: tuple[Number, ...] = ()
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

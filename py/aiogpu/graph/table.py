@@ -39,7 +39,7 @@ Family = Literal[
     "bisect",
     "store",
     "user",
-    "user",
+    "kernel",
     "pick",
 ]
 
@@ -49,7 +49,7 @@ PROLOGUE: Final = frozenset({"reduce", "search", "row", "scan", "sort", "fft"})
 # fmt: off
 WHOLE: Final = frozenset({
     "empty", "matmul", "conv", "attention", "linalg", "gather", "scatter", "along", "bisect",
-    "user", "pick",
+    "user", "kernel", "pick",
 })
 # fmt: on
 
@@ -75,6 +75,8 @@ class Op:
     rule: DTypeRule = "none"
     kinds: str = "buif"  # first letters of the kinds it takes: bool, uint, int, float, complex
     wgsl: Mapping[str, str] = field(default_factory=dict)
+    # Functions that its WGSL calls, where they are not of `aiogpu.kernels.numerics`: a user's own.
+    functions: str = ""
     # Pairs of operands, dtypes or types of Python numbers, that were met before and that need no
     # cast: the dtype in which Python numbers join, and the result's.
     pairs: dict[tuple[object, object], tuple[DType, DType]] = field(default_factory=dict)

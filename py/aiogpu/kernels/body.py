@@ -151,8 +151,17 @@ class Function:
                 kind = instr.dtype.compute
                 params.add(f"a{tag}{at}", dtypes.word(instr.start, instr.dtype), kind)
                 params.add(f"b{tag}{at}", dtypes.word(instr.step, instr.dtype), kind)
-        if self._guarded:
+        if self._guarded or any("p.zero" in text for text in self.functions):
             params.ensure_zero()
+
+    @property
+    def functions(self) -> dict[str, None]:
+        """The functions of a user's that the text calls, each once."""
+        return {
+            instr.op.functions: None
+            for instr in self.code.instrs
+            if isinstance(instr, Apply) and instr.op.functions
+        }
 
     def text(self, head: str, stored: dict[int, str]) -> str:
         """The function, under ``head``; it gives the last instruction's value.

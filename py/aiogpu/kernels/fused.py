@@ -174,7 +174,9 @@ class Fused:
 
     def functions(self) -> str:
         """The text of the functions."""
-        texts = []
+        parts = (self._before, self._after)
+        own = [part.functions for part in parts if part is not None]
+        texts = list({text: None for each in own for text in each})
         if self._before is not None:
             texts.append(self._before.text("fn operand(i: u32)", self._stored))
         if self._after is not None:

@@ -23,6 +23,7 @@ from aiogpu.kernels import (
     sort,
     user,
 )
+from aiogpu.lang import launch
 from aiogpu.program import Program
 from aiogpu.schedule.step import Load
 
@@ -40,6 +41,7 @@ _FAMILIES = {
     "conv": conv.render,
     "fft": fft.render,
     "gather": indexed.render,
+    "kernel": launch.render,
     "linalg": linalg.render,
     "matmul": matmul.render,
     "reduce": reduce.render,

@@ -87,6 +87,8 @@ class Pipelines:
             self._counters.proxies -= 1
             self._flights.pop(key, None)
         if said:
+            if launch.origin is not None:
+                said = launch.origin.explain(launch.wgsl, said)
             self._refused[key] = KernelError(f"{launch.label}: the shader does not compile: {said}")
         else:
             self._ready.setdefault(key, number)

@@ -102,6 +102,8 @@ class Stream:
         # A quarter of a submit each: a submit overshoots by no more, and four share its crossings.
         most = max(1, self._budget // (4 * max(launch.cost, 1)))
         most = min(most, self._limits.max_groups**2)
+        if most > self._limits.max_groups:  # in whole rows: a piece has no workgroup of the next
+            most -= most % self._limits.max_groups
         for first in range(0, launch.groups, most):
             count = min(most, launch.groups - first)
             rows = -(-count // self._limits.max_groups)

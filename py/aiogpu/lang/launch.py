@@ -1,0 +1,265 @@
+"""Kernels written in Python as launches: `Compiled` is one for the types of its arguments."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+from aiogpu import dtypes
+from aiogpu.errors import LimitError
+from aiogpu.kernels.writer import Params, indent, launch, shader
+from aiogpu.lang import tree
+from aiogpu.lang.access import Access, Layout
+from aiogpu.lang.emit import Emitter
+from aiogpu.lang.text import Origins, Text
+from aiogpu.lang.types import BOOL, F16, F32
+from aiogpu.program import FAULTS, Program
+from aiogpu.shapes import View
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from aiogpu.kernels.writer import TextCache
+    from aiogpu.lang.access import Bounds
+    from aiogpu.lang.tree import Kernel
+    from aiogpu.limits import Limits
+    from aiogpu.program import ParamSpace
+    from aiogpu.schedule.step import Step
+    from aiogpu.shapes import Shape
+
+_TURNS: Final = 16  # that a loop is taken to have, if its bounds come with the call
+
+
+class Compiled:
+    """A kernel for the types of its arguments.
+
+    Attributes:
+        kernel: Its typed tree.
+        bounds: What happens to indices out of range.
+    """
+
+    def __init__(self, kernel: Kernel, bounds: Bounds, *, is_fast: bool) -> None:
+        self.kernel = kernel
+        self.bounds = bounds
+        self._is_fast = is_fast
+        self._texts: dict[object, tuple[str, Origins, int]] = {}
+        self.cost = max(1, _cost(kernel.main.body, set()))
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.kernel.main.source.name
+
+    def params(
+        self,
+        layouts: Sequence[Layout],
+        views: Sequence[View],
+        scalars: Mapping[str, Any],
+        groups: tuple[int, ...],
+    ) -> Params:
+        """The parameter block: the grid, sizes and strides, and the numbers that are given."""
+        kernel = self.kernel
+        params = Params()
+        params.add("ngroups", prod(groups))
+        for axis in range(kernel.naxes):
+            params.add(f"g{axis}", groups[axis])
+        for at, (layout, view) in enumerate(zip(layouts, views, strict=True)):
+            for axis, size in enumerate(view.shape):
+                params.add(f"n{at}_{axis}", size)
+            if not layout.is_dense:
+                params.add(f"o{at}", view.offset)
+                for axis, stride in enumerate(view.strides):
+                    params.add(f"s{at}_{axis}", stride)
+        for name, dtype in kernel.scalars.items():
+            wide = dtypes.FLOAT if dtype in (F32, F16) else dtype
+            kind = "u32" if dtype is BOOL else dtype.compute
+            params.add(f"k_{name}", dtypes.word(scalars[name], wide), kind)
+        if self.bounds == "debug":
+            params.add("fault", 0)
+        return params
+
+    def text(
+        self, layouts: tuple[Layout, ...], params: Params, space: ParamSpace, *, has_f16: bool
+    ) -> tuple[str, Origins, int]:
+        """The shader, where its lines come from, and how many bytes a workgroup shares."""
+        key = (layouts, space, has_f16)
+        found = self._texts.get(key)
+        if found is None:
+            found = self._texts[key] = self._write(layouts, params, space, has_f16=has_f16)
+        return found
+
+    def _write(
+        self, layouts: tuple[Layout, ...], params: Params, space: ParamSpace, *, has_f16: bool
+    ) -> tuple[str, Origins, int]:
+        kernel = self.kernel
+        access = Access(kernel, layouts, self.bounds, has_f16=has_f16)
+        emitter = Emitter(access, kernel.workgroup, is_fast=self._is_fast)
+        emitter.functions(kernel.functions)
+        text = Text()
+        for line in emitter.structs(kernel.functions):
+            text.add(line)
+        for part in (access.declarations(), emitter.helpers()):
+            for line in part.splitlines():
+                text.add(line)
+        text.lines += emitter.text.lines
+        origins = text.origins()
+        x, y, z = (*reversed(kernel.workgroup), 1, 1, 1)[:3]
+        body = [
+            # A grid in rows may have more workgroups than are asked for.
+            "if (group >= p.ngroups) { return; }",
+            "let lx = i32(lid);",
+            f"let li = {_split('lid', str(x) + 'u', str(y) + 'u', (x, y, z))};",
+            f"let wg = {_split_group(kernel.naxes)};",
+            f"{emitter.function_name(kernel.main)}(wg, li, lx);",
+        ]
+        faults = [("faults", "atomic<u32>", True)] if self.bounds == "debug" else []
+        wgsl = shader(
+            space=space,
+            params=params,
+            buffers=[*access.buffers(), *faults],
+            body=indent(body),
+            workgroup=prod(kernel.workgroup),
+            declarations=origins.declarations,
+        )
+        return wgsl, origins, access.shared_nbytes()
+
+    def fault(self, line: int, index: int, size: int) -> str:
+        """An index out of range that the shader reported, with the line of Python."""
+        for function in self.kernel.functions:
+            if function.source.line(line):
+                what = f"index {index} is out of range: there are {size}"
+                return function.source.said(line, what)
+        return f"{self.name}: line {line}: index {index} is out of range: there are {size}"
+
+    def explain(self, wgsl: str, said: str) -> str:
+        """What a compiler said about one of the texts, with the lines of Python."""
+        for text, origins, _ in self._texts.values():
+            if text == wgsl:
+                return origins.explain(wgsl, said)
+        return said
+
+
+def _split(number: str, x: str, y: str, sizes: tuple[int, int, int]) -> str:
+    """A number as three, the first the fastest."""
+    if sizes[1] == 1 and sizes[2] == 1:
+        return f"vec3i(i32({number}), 0, 0)"
+    if sizes[2] == 1:
+        return f"vec3i(i32({number} % {x}), i32({number} / {x}), 0)"
+    return f"vec3i(i32({number} % {x}), i32({number} / {x} % {y}), i32({number} / ({x} * {y})))"
+
+
+def _split_group(naxes: int) -> str:
+    if naxes == 1:
+        return "vec3i(i32(group), 0, 0)"
+    if naxes == 2:
+        return "vec3i(i32(group % p.g0), i32(group / p.g0), 0)"
+    return "vec3i(i32(group % p.g0), i32(group / p.g0 % p.g1), i32(group / (p.g0 * p.g1)))"
+
+
+def layout_of(view: View) -> Layout:
+    """How the elements of a view are reached."""
+    return Layout(view.is_contiguous and view.offset == 0)
+
+
+def _cost(body: Sequence[tree.Stmt], seen: set[tree.Function]) -> int:
+    """Rough operations of an invocation."""
+    total = 0
+    for statement in body:
+        turns = 1
+        inner: list[tree.Stmt] = []
+        own: list[tree.Expr] = []
+        for name in ("value", "test", "start", "stop", "step"):
+            expr = getattr(statement, name, None)
+            if isinstance(expr, tree.Expr):
+                own.append(expr)
+        if isinstance(statement, (tree.For, tree.While)):
+            inner = statement.body
+            turns = _turns(statement) if isinstance(statement, tree.For) else _TURNS
+        elif isinstance(statement, tree.If):
+            inner = [*statement.then, *statement.other]
+        for expr in own:
+            for each in tree.walk(expr):
+                total += 1
+                if isinstance(each, tree.Apply):
+                    total += _cost(each.function.body, seen)
+        total += turns * _cost(inner, seen)
+    return total
+
+
+def _turns(statement: tree.For) -> int:
+    bounds = (statement.start, statement.stop, statement.step)
+    if all(isinstance(each, tree.Lit) for each in bounds):
+        return len(range(*(each.value for each in bounds)))  # type: ignore[attr-defined]
+    return _TURNS
+
+
+def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: ARG001 - the families' common form
+    """The launch of a kernel that was written in Python.
+
+    Raises:
+        LimitError: It needs more than the device allows.
+    """
+    attrs = step.node.attrs
+    assert attrs is not None
+    compiled: Compiled = attrs["compiled"]
+    kernel = compiled.kernel
+    shapes: Sequence[Shape] = attrs["shapes"]  # of what it writes, in order
+    groups: tuple[int, int, int] = attrs["groups"]
+    operands = iter(zip(step.slots, step.views, strict=True))
+    written = iter(enumerate(shapes))
+    views: list[View] = []
+    slots: list[int] = []
+    for memory in kernel.arrays:
+        slot, view = next(operands) if memory.kind != "out" else (0, View.contiguous(()))
+        if memory.kind != "in":
+            number, shape = next(written)
+            slot, view = len(step.inputs) + number, View.contiguous(shape)
+        slots.append(slot)
+        views.append(view)
+    layouts = tuple(map(layout_of, views))
+    params = compiled.params(layouts, views, attrs["scalars"], groups)
+    space = params.space(limits)
+    wgsl, _, nshared = compiled.text(layouts, params, space, has_f16=limits.has_f16)
+    check_limits(compiled, limits, nshared)
+    is_debug = compiled.bounds == "debug"
+    writes = sum((memory.kind != "in") << at for at, memory in enumerate(kernel.arrays))
+    if is_debug:
+        writes |= 1 << len(slots)
+    return Program(
+        (
+            launch(
+                wgsl,
+                compiled.name,
+                params,
+                space,
+                (*slots, *((FAULTS,) if is_debug else ())),
+                prod(groups),
+                compiled.cost * prod(kernel.workgroup),
+                writes=writes,
+                fault_at=params.names.index("fault: u32") if is_debug else None,
+                is_checked=compiled.bounds != "unchecked",
+                origin=compiled,
+            ),
+        )
+    )
+
+
+def check_limits(compiled: Compiled, limits: Limits, nshared: int) -> None:
+    """Refuse what a device does not allow, at the kernel's line.
+
+    Raises:
+        LimitError: Too many arrays, too large a workgroup, or too much shared memory.
+    """
+    kernel = compiled.kernel
+    source = kernel.main.source
+    nbindings = len(kernel.arrays) + (compiled.bounds == "debug")
+    size = prod(kernel.workgroup)
+    if nbindings > limits.max_storage_buffers:
+        what = f"{nbindings} arrays, this device allows {limits.max_storage_buffers}"
+    elif size > limits.max_invocations:
+        what = f"a workgroup of {size}, this device allows {limits.max_invocations}"
+    elif nshared > limits.max_shared_nbytes:
+        what = f"{nshared} bytes of shared memory, this device allows {limits.max_shared_nbytes}"
+    else:
+        return
+    raise LimitError(source.said(source.first, what))

@@ -1,0 +1,85 @@
+"""WGSL with the Python line that each of its lines comes from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from aiogpu.lang.source import Source
+
+_POSITION: Final = re.compile(r"^\s*(?:wgsl:|<wgsl>:|:)?(\d+):(\d+):?\s*(.*)$")
+
+
+@dataclass(slots=True)
+class Text:
+    """Lines of WGSL.
+
+    Attributes:
+        lines: The lines, each with where it comes from, or None.
+    """
+
+    lines: list[tuple[str, Source | None, int]] = field(default_factory=list)
+    depth: int = 0
+
+    def add(self, line: str, source: Source | None = None, number: int = 0) -> None:
+        """Append a line."""
+        self.lines.append(("  " * self.depth + line, source, number))
+
+    def plain(self) -> str:
+        """The WGSL alone."""
+        return "".join(line + "\n" for line, _, _ in self.lines)
+
+    def origins(self) -> Origins:
+        """Which line comes from where."""
+        return Origins(self.plain(), tuple((source, number) for _, source, number in self.lines))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Origins:
+    """From lines of WGSL back to lines of Python.
+
+    Attributes:
+        declarations: The part of a shader that comes from Python.
+        places: For each of its lines the function and the line there.
+    """
+
+    declarations: str
+    places: tuple[tuple[Source | None, int], ...]
+
+    def explain(self, wgsl: str, said: str) -> str:
+        """What a compiler said about a shader, with the lines of Python that are meant."""
+        first = wgsl.count("\n", 0, max(0, wgsl.find(self.declarations))) + 1
+        shown = []
+        for line in said.splitlines():
+            shown.append(line)
+            match = _POSITION.match(line)
+            at = int(match[1]) - first if match else -1
+            if match and 0 <= at < len(self.places):
+                source, number = self.places[at]
+                text = wgsl.splitlines()[int(match[1]) - 1].strip()
+                shown.append(f"    in WGSL: {text}")
+                if source is not None and number:
+                    where = source.said(number, "", -1).split("\n", 1)[1]
+                    shown.append(f"  {source.name}:\n{where}")
+        return "\n".join(shown)
+
+    def annotated(self, wgsl: str) -> str:
+        """A shader with the Python lines as comments."""
+        start = wgsl.find(self.declarations)
+        if start < 0:
+            return wgsl
+        lines = []
+        last: tuple[Source | None, int] = (None, 0)
+        for line, place in zip(self.declarations.splitlines(), self.places, strict=True):
+            source, number = place
+            if source is not None and number and place != last:
+                margin = line[: len(line) - len(line.lstrip())]
+                lines.append(
+                    f"{margin}// {source.filename}:{number}: {source.line(number).strip()}"
+                )
+                last = place
+            lines.append(line)
+        end = start + len(self.declarations)
+        return wgsl[:start] + "\n".join(lines) + "\n" + wgsl[end:]

@@ -1,0 +1,51 @@
+"""Kernels written in Python, as WGSL through Tint."""
+
+import pytest
+from gallery import EXAMPLES, cases, example
+
+import aiogpu as gpu
+from aiogpu.graph import build
+from aiogpu.kernels.render import render
+from aiogpu.kernels.writer import TextCache
+from aiogpu.limits import Limits
+from aiogpu.schedule.fuse import schedule
+
+LIMITS = (Limits(immediate_nbytes=64), Limits(immediate_nbytes=0, has_f16=True))
+
+
+class Texts:
+    """The shaders that arrays would take."""
+
+    def __init__(self, validate):
+        self._validate = validate
+        self.shaders = {}
+
+    def add(self, label, *arrays):
+        for limits in LIMITS:
+            nodes = [build.copy(array._node) for array in arrays]
+            for step in schedule(nodes, limits):
+                for launch in render(step, limits, TextCache()).launches:
+                    self.shaders[f"{label} {len(self.shaders)}"] = launch.wgsl
+
+    def validate(self):
+        assert self._validate(self.shaders) == {}
+
+
+@pytest.fixture
+def texts(validate):
+    return Texts(validate)
+
+
+async def test_the_gallery(texts):
+    for name in EXAMPLES:
+
+        async def run(kernel, *args, name=name, **more):
+            given = [gpu.asarray(a) if hasattr(a, "dtype") else a for a in args]
+            made = kernel(*given, **more)
+            texts.add(name, *(made if isinstance(made, tuple) else (made,)))
+            kernel.wgsl(*given, **more)
+            return kernel.simulate(*args, **more)
+
+        await getattr(cases, name)(example(name), run)
+    assert len(texts.shaders) > 2 * len(EXAMPLES)
+    texts.validate()
