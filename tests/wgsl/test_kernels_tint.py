@@ -1,9 +1,14 @@
 """Kernels written in Python, as WGSL through Tint."""
 
+import math
+
+import numpy as np
 import pytest
+from fuzz.programs import ITEMS, WORKGROUP, inputs, program
 from gallery import EXAMPLES, cases, example
 
 import aiogpu as gpu
+import aiogpu.lang as gl
 from aiogpu.graph import build
 from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
@@ -48,4 +53,14 @@ async def test_the_gallery(texts):
 
         await getattr(cases, name)(example(name), run)
     assert len(texts.shaders) > 2 * len(EXAMPLES)
+    texts.validate()
+
+
+def test_random_programs(texts):
+    for seed in range(200):
+        text = program(seed)
+        names = {"gl": gl, "gpu": gpu, "math": math}
+        kernel = gpu.kernel(source=text, workgroup=WORKGROUP, namespace=names)
+        arrays = [gpu.asarray(a) if hasattr(a, "dtype") else a for a in inputs(np, seed)]
+        texts.add(f"program {seed}", *kernel(*arrays, threads=ITEMS))
     texts.validate()

@@ -65,6 +65,13 @@ def _float(value: float) -> str:
     return f"(-{text}f)" if negative else f"{text}f"
 
 
+def _is_constant(expr: Expr) -> bool:
+    """Whether WGSL would compute an expression when it compiles."""
+    if isinstance(expr, tree.Op) and expr.name == "vector":
+        return all(map(_is_constant, expr.args))
+    return isinstance(expr, tree.Lit)
+
+
 class Speller:
     """Writes expressions.
 
@@ -83,6 +90,7 @@ class Speller:
         self.function: Function | None = None
         self.powers: dict[tuple[str, str], None] = {}
         self.needs_turns = False
+        self._unknowns: dict[str, str] = {}
         self.is_guarded = access is None and not is_fast
         self._is_fast = is_fast
         self._prefix = prefix
@@ -100,6 +108,10 @@ class Speller:
         made = [
             f"fn {self._prefix}{name}_{kind}(x: {kind}) -> {kind} {{ return {_POWERS[name]}; }}\n"
             for name, kind in self.powers
+        ]
+        made += [
+            f"fn {self._prefix}unknown_{plain}(x: {kind}) -> {kind} {{ return x; }}\n"
+            for plain, kind in self._unknowns.items()
         ]
         return "".join(made) + (TURNS if self.needs_turns else "")
 
@@ -237,6 +249,8 @@ class Speller:
     def _row(self, expr: tree.Op) -> str:
         name = expr.name
         args = [self._argument(expr, arg) for arg in expr.args]
+        if all(map(_is_constant, expr.args)):
+            args[0] = self._unknown(args[0], expr.args[0].type)
         kind = expr.args[0].type
         if isinstance(expr.type, Vector):
             return self._vector_op(expr, args)
@@ -257,6 +271,13 @@ class Speller:
         if not self.is_guarded or expr.name not in LINEAR or arg.type not in (F32, F16):
             return text
         return self._guard(text) if self._is_linear(arg) or isinstance(arg, tree.Var) else text
+
+    def _unknown(self, text: str, kind: Type) -> str:
+        """A number that the compiler does not compute with: it refuses what overflows, say."""
+        name = wgsl(kind)
+        plain = _PLAIN.sub("_", name)
+        self._unknowns[plain] = name
+        return f"{self._prefix}unknown_{plain}({text})"
 
     def _vector_op(self, expr: tree.Op, args: list[str]) -> str:
         """Vectors are computed with by the adapter's own operations."""
@@ -282,7 +303,10 @@ class Speller:
         return types.cast(self.expr(arg), arg.type, expr.type)
 
     def _bitcast(self, expr: tree.Op) -> str:
-        return f"bitcast<{wgsl(expr.type)}>({self.expr(expr.args[0])})"
+        (arg,) = expr.args
+        text = self.expr(arg)
+        text = self._unknown(text, arg.type) if _is_constant(arg) else text
+        return f"bitcast<{wgsl(expr.type)}>({text})"
 
     def _select(self, expr: tree.Op) -> str:
         test, this, other = (self.expr(arg) for arg in expr.args)
@@ -303,7 +327,7 @@ class Speller:
     def _integer_division(self, expr: tree.Op) -> str:
         """Floor division and remainder of integers, by shifts and plain division where they do."""
         first, second = expr.args
-        if expr.type not in (I32, U32):
+        if expr.type not in (I32, U32) or _is_constant(first):
             return self._row(expr)
         one, two = (interval(each, self.workgroup) for each in (first, second))
         is_floor = expr.name == "floordiv"
@@ -320,7 +344,7 @@ class Speller:
 
     def _division(self, expr: tree.Op) -> str:
         first, second = expr.args
-        if isinstance(second, tree.Lit) and expr.type is F32:
+        if isinstance(second, tree.Lit) and expr.type is F32 and not _is_constant(first):
             mantissa, exponent = math.frexp(float(second.value))  # type: ignore[arg-type]
             if abs(mantissa) == 0.5 and -60 < exponent < 60:
                 return f"({self.expr(first)} * {literal(1.0 / float(second.value), F32)})"  # type: ignore[arg-type]
@@ -328,7 +352,9 @@ class Speller:
 
     def _shifted(self, expr: tree.Op) -> str:
         first, second = expr.args
-        if isinstance(second, tree.Lit) and second.value < 32:  # type: ignore[operator]
+        if _is_constant(first):
+            return self._row(expr)
+        if isinstance(second, tree.Lit) and 0 <= second.value < 32:  # type: ignore[operator]
             sign = "<<" if expr.name == "shl" else ">>"
             return f"({self.expr(first)} {sign} {second.value}u)"
         return self._row(expr)

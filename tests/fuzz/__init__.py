@@ -1,0 +1,1 @@
+"""Random kernels, and what they are run on."""
