@@ -20,11 +20,9 @@ def polar(x: gl.f32, y: gl.f32) -> tuple[gl.f32, gl.f32]:
 
 def reference(x: np.ndarray) -> np.ndarray:
     """`gelu` in NumPy."""
-    return (
-        np.float32(0.5)
-        * x
-        * (1 + np.tanh(np.float32(0.79788456) * (x + np.float32(0.044715) * x**3)))
-    )
+    inner = np.float32(0.79788456) * (x + np.float32(0.044715) * x**3)
+    made: np.ndarray = np.float32(0.5) * x * (1 + np.tanh(inner))
+    return made
 
 
 async def main() -> None:

@@ -18,7 +18,8 @@ def reference(x: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         state = x * np.uint32(747796405) + np.uint32(2891336453)
         word = ((state >> ((state >> np.uint32(28)) + np.uint32(4))) ^ state) * np.uint32(277803737)
-        return (word >> np.uint32(22)) ^ word
+        made: np.ndarray = (word >> np.uint32(22)) ^ word
+    return made
 
 
 async def main() -> None:

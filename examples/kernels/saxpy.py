@@ -15,7 +15,8 @@ def saxpy(a: gl.f32, x: gl.In[gl.f32], y: gl.In[gl.f32], out: gl.Out[gl.f32]) ->
 
 def reference(a: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The same in NumPy."""
-    return np.float32(a) * x + y
+    made: np.ndarray = np.float32(a) * x + y
+    return made
 
 
 async def main() -> None:

@@ -171,9 +171,8 @@ class Program:
     def _unroll(self):
         self._count += 1
         outer, self._in_loop = self._in_loop, 0
-        self._line(
-            f"for k{self._count} in gl.unroll({self._rng.choice(['3', '4, 0, -2'] + ['most'] * (not self._in_helper))}):"
-        )
+        bounds = self._rng.choice(["3", "4, 0, -2"] + ["most"] * (not self._in_helper))
+        self._line(f"for k{self._count} in gl.unroll({bounds}):")
         self._scopes.append({f"k{self._count}": "i"})
         self._fixed.add(f"k{self._count}")
         self._block()
@@ -274,17 +273,20 @@ class Program:
         one, two = self._varying(depth), self._expr("i", depth)
         sign = self._rng.choice(["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"])
         options = [
-            f"({one} {sign} {two})", f"({one} {sign} {two})", f"({one} {sign} {self._rng.randint(1, 20)})",
+            f"({one} {sign} {two})", f"({one} {sign} {two})",
+            f"({one} {sign} {self._rng.randint(1, 20)})",
             f"(-{one})", f"(~{one})", f"abs({one})", f"min({one}, {two})", f"max({one}, {two}, 2)",
             f"int({self._value('f', depth)})", f"int({self._expr('b', depth)})",
             f"gl.i32({self._expr('u', depth)})", f"({one} if {self._expr('b', depth)} else {two})",
-            f"math.floor({self._value('f', depth)})", f"({one} ** 2)", f"({one} ** ({self._varying(depth)} & 7))",
+            f"math.floor({self._value('f', depth)})", f"({one} ** 2)",
+            f"({one} ** ({self._varying(depth)} & 7))",
             f"round({self._value('f', depth)})", f"gl.popcount({one})", f"gl.clz({one})",
             f"gl.select({self._expr('b', depth)}, {one}, {two})",
         ]  # fmt: skip
         if not self._in_helper:
             options += [
-                f"xi[{one}]", f"xi.get({one}, {two})", f"xi[{one} % len(xi)]", f"plain({one}, {two})",
+                f"xi[{one}]", f"xi.get({one}, {two})", f"xi[{one} % len(xi)]",
+                f"plain({one}, {two})",
                 f"gl_helper({one}, {self._value('f', depth)})", "len(xi)",
             ]  # fmt: skip
             options += [f"{name}[{one}]" for name in self._arrays]

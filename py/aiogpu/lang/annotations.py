@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 from aiogpu import dtypes
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Self, TypeAlias
 
     f32: TypeAlias = float
     f16: TypeAlias = float
@@ -129,15 +129,15 @@ class _Vector(Generic[T]):
 
     if TYPE_CHECKING:
 
-        def __init__(self, *parts: Any) -> None: ...  # noqa: ANN401 - numbers or vectors
+        def __init__(self, *parts: T | _Vector[T]) -> None: ...
 
         def __getitem__(self, index: int) -> T: ...
 
         def __setitem__(self, index: int, value: T) -> None: ...
 
-        def __neg__(self) -> Any: ...  # noqa: ANN401 - the same vector
+        def __neg__(self) -> Self: ...
 
-        def __add__(self, other: Any) -> Any: ...  # noqa: ANN401 - a vector or a number
+        def __add__(self, other: Self | float) -> Self: ...
 
         __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
 

@@ -11,7 +11,7 @@ from aiogpu.lang import tree
 from aiogpu.lang.expressions import _BINARY, Expressions, cast
 from aiogpu.lang.intervals import INT_MAX, interval
 from aiogpu.lang.intrinsics import KNOWN, unroll
-from aiogpu.lang.types import I32, U32, Pair, Vector, as_element, in_registers, short
+from aiogpu.lang.types import F16, F32, I32, U32, Pair, Vector, as_element, in_registers, short
 from aiogpu.lang.values import Const, Pack, default_type, is_number
 
 if TYPE_CHECKING:
@@ -351,7 +351,10 @@ class Checker(Expressions):
     ) -> None:
         if memory.kind == "in":
             self.refuse(node, f"{memory.name}: an In array is only read: make it Out or InOut")
-        made = self.typed(value, node, in_registers(memory.dtype))
+        kind = in_registers(memory.dtype)
+        if isinstance(value, tree.Expr) and value.type is F32 and kind is F16:
+            value = cast(value, kind)  # an array's assignment rounds too
+        made = self.typed(value, node, kind)
         self.compiler.does(self)
         self.emit(tree.Store(_line(node), memory, index, made))
 

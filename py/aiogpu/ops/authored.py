@@ -160,7 +160,7 @@ class Kernel:
         threads: Sizes | None = None,
         workgroups: Sizes | None = None,
         **named: Any,  # noqa: ANN401 - arrays and numbers
-    ) -> Any:  # noqa: ANN401 - an array, or several
+    ) -> Array:
         """Enqueue the kernel; nothing is computed before a result is awaited.
 
         Args:
@@ -175,7 +175,8 @@ class Kernel:
 
         Returns:
             The arrays that the kernel makes or changes, in the order of its parameters: one, or a
-            tuple of them. Arrays that were given keep their values.
+            tuple of them (for a type checker an array, which unpacks into arrays too). Arrays
+            that were given keep their values.
 
         Raises:
             UsageError: Arguments that do not fit; DTypeError and ShapeError among them.
@@ -185,7 +186,7 @@ class Kernel:
         call = self._call(args, named, grid)
         compiled = self._source.compiled(call)
         operands = [_operand(call.given[key], each.kind) for key, each in self._given(call)]
-        return self._launch(compiled, call, operands)
+        return self._launch(compiled, call, operands)  # type: ignore[no-any-return]
 
     def _given(self, call: Call) -> list[tuple[str, Parameter]]:
         """The parameters that are given arrays."""
@@ -347,15 +348,41 @@ def elementwise(function: Any = None, *, fast_math: bool = False) -> Any:
     return Elementwise(_checked(function, "elementwise"), fast_math=fast_math)
 
 
+@overload
 def kernel(
-    function: Any = None,  # noqa: ANN401 - a function, or nothing
+    function: Callable[..., None],
+    *,
+    workgroup: Sizes = 64,
+    bounds: Bounds = "safe",
+    fast_math: bool = False,
+) -> Kernel: ...
+@overload
+def kernel(
+    function: None = None,
+    *,
+    workgroup: Sizes = 64,
+    bounds: Bounds = "safe",
+    fast_math: bool = False,
+    source: str,
+    namespace: Mapping[str, Any] | None = None,
+) -> Kernel: ...
+@overload
+def kernel(
+    function: None = None,
+    *,
+    workgroup: Sizes = 64,
+    bounds: Bounds = "safe",
+    fast_math: bool = False,
+) -> Callable[[Callable[..., None]], Kernel]: ...
+def kernel(
+    function: Any = None,
     *,
     workgroup: Sizes = 64,
     bounds: Bounds = "safe",
     fast_math: bool = False,
     source: str | None = None,
     namespace: Mapping[str, Any] | None = None,
-) -> Any:  # noqa: ANN401 - a Kernel, or a decorator that makes one
+) -> Any:
     """Make a Python function a kernel on arrays; docs/kernels.md shows the language.
 
     ::
