@@ -47,6 +47,7 @@ from aiogpu.ops.elementwise import (
 # fmt: on
 from aiogpu.ops.einsum import einsum
 from aiogpu.ops.authored import elementwise, func, kernel
+from aiogpu.ops.folding import reduce_kernel
 from aiogpu.ops.indexing import take_along_axis
 from aiogpu.ops.inspection import __array_namespace_info__
 from aiogpu.ops.kernels import wgsl
@@ -93,12 +94,12 @@ __all__ = [
     "matrix_transpose", "max", "maximum", "mean", "memory", "meshgrid", "min", "minimum",
     "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter", "nn", "nonzero", "not_equal",
     "ones", "ones_like", "open_device", "pace", "pad", "permute_dims", "pi", "positive", "pow",
-    "prod", "progress", "random", "read", "real", "reciprocal", "remainder", "repeat", "report",
-    "request_adapter", "reshape", "result_type", "roll", "round", "searchsorted", "sign", "signbit",
-    "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum",
-    "sync_reads", "synchronize", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile",
-    "top_k", "track", "tril", "triu", "trunc", "uint16", "uint32", "uint8", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "vecdot", "wgsl", "where",
-    "zeros", "zeros_like",
+    "prod", "progress", "random", "read", "real", "reciprocal", "reduce_kernel", "remainder",
+    "repeat", "report", "request_adapter", "reshape", "result_type", "roll", "round",
+    "searchsorted", "sign", "signbit", "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack",
+    "std", "subtract", "sum", "sync_reads", "synchronize", "take", "take_along_axis", "tan", "tanh",
+    "tensordot", "tile", "top_k", "track", "tril", "triu", "trunc", "uint16", "uint32", "uint8",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "vecdot",
+    "wgsl", "where", "zeros", "zeros_like",
 ]
 # fmt: on

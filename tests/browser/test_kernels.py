@@ -358,3 +358,39 @@ async def test_subgroups_and_floats_by_atomics(selenium_worker):
         assert_array_equal(made[1], np.repeat(parts.max(1), size))
         assert_array_equal(made[2], np.arange(128) ^ 1)
         assert_allclose(made[3], [x.sum(), x.max()])
+
+
+@run_in_pyodide
+async def test_reductions_by_functions_of_the_users(selenium_worker):
+    import numpy as np
+    from numpy.testing import assert_allclose, assert_array_equal
+
+    import aiogpu as gpu
+    from aiogpu.lang.source import define
+
+    def of(text):
+        return define(f"def f({text.split(':')[0]}):\n    return {text.split(':')[1]}", {})
+
+    largest = gpu.reduce_kernel(of("x: abs(x)"), of("a, b: max(a, b)"), 0)
+    x = (np.random.default_rng(0).random((7, 9, 400), "f4") - 0.5) * 99
+    a = gpu.asarray(x)
+    for axis in (None, 0, 1, 2, (0, 2), (1, 2)):
+        for keep in (False, True):
+            made = largest(a, axis=axis, keepdims=keep)
+            wanted = np.abs(x).max(axis=axis, keepdims=keep)
+            assert_array_equal(await made.numpy(), wanted)
+    before = gpu.counters()["dispatches"]
+    made = await (largest(a[:, ::2] * 2.0 - 1.0, axis=0) + 1).numpy()
+    assert gpu.counters()["dispatches"] == before + 1
+    assert_array_equal(made, np.abs(x[:, ::2] * np.float32(2) - 1).max(0) + 1)
+    big = gpu.reduce_kernel(of("x, y: (x ^ y) & 0xffff"), of("a, b: a ^ b"), 0)
+    i = np.arange(300_000, dtype="u4")
+    j = i * np.uint32(2654435761)
+    made = big(gpu.asarray(i), gpu.asarray(j))
+    assert await made.item() == np.bitwise_xor.reduce((i ^ j) & 0xFFFF)
+    assert big.simulate(i[:50], j[:50]) == np.bitwise_xor.reduce((i ^ j)[:50] & 0xFFFF)
+    assert await big(gpu.zeros((0,), dtype="uint32"), 1).item() == 0
+    root = gpu.reduce_kernel(of("x: x * x"), of("a, b: a + b"), 0.0)
+    assert_allclose(await root(a[0, 0]).item(), (x[0, 0] ** 2).sum(), rtol=1e-5)
+    with np.testing.assert_raises_regex(gpu.errors.KernelError, "gives f32 from two i32"):
+        gpu.reduce_kernel(of("x: x"), of("a, b: a / b"), 1)(gpu.arange(3))

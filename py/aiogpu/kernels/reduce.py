@@ -44,6 +44,8 @@ def fold_of(core: Node) -> Fold:
     """How the elements of a reduction's operand become its result."""
     assert core.attrs is not None
     name, dtype = core.op.name, core.dtype
+    if core.op.functions:
+        return _own(core)
     count = (("count", dtypes.word(float(core.attrs["count"]), dtypes.FLOAT), "f32"),)
     if name in {"any", "all"} or dtype.compute == "bool":
         return _truth(name)
@@ -61,6 +63,21 @@ def fold_of(core: Node) -> Fold:
         (f"acc = {fold.format('acc', 'v')};",),
         (f"acc = {fold.format('acc', 'other_acc')};",),
         "acc",
+    )
+
+
+def _own(core: Node) -> Fold:
+    """A reduction of a user's: the row calls a function of two elements."""
+    assert core.attrs is not None
+    first: str = core.attrs["identity"]
+    kind, call = core.dtype.compute, core.op.wgsl["*"]
+    return Fold(
+        f"{call} from {first}",
+        (("acc", kind, first),),
+        (f"acc = {call.format('acc', 'v')};",),
+        (f"acc = {call.format('acc', 'other_acc')};",),
+        types.narrow("acc", core.dtype),
+        declarations=core.op.functions,
     )
 
 

@@ -180,6 +180,26 @@ class ElementwiseSource:
         self._is_fast = is_fast
         self._rows: dict[object, Rows] = {}
 
+    def combination(self, dtype: DType) -> Op:
+        """A function of two elements that gives a third, as the row of a reduction.
+
+        Raises:
+            KernelError: It is not such a function.
+        """
+        first, second = (each.name for each in self.parameters)
+        kind = in_registers(dtype)
+        function, compiler = compile_function(self.source, {first: kind, second: kind}, {})
+        if function.result is not kind:
+            self.source.refuse(
+                self.source.tree, f"gives {short(function.result)} from two {short(kind)}"
+            )
+        text = _text(compiler.functions, is_fast=self._is_fast)
+        prefix = f"r{hashlib.sha256(text.encode()).hexdigest()[:10]}_"
+        called = Emitter(None, (), prefix=prefix).function_name(function)
+        wgsl = {"*": f"{called}({{0}}, {{1}})"}
+        functions = text.replace(_PLACEHOLDER, prefix)
+        return Op(f"{self.name}()", "reduce", 1, wgsl=wgsl, functions=functions)
+
     def rows(self, types: dict[str, DType], consts: dict[str, Any]) -> Rows:
         """The function for the types of its arguments.
 

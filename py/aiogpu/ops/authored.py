@@ -102,10 +102,16 @@ class Elementwise(Generic[R]):
             if each.kind == "const":
                 consts[each.name] = value
             else:
-                found[each.name] = self._type(types, each, value)
+                found[each.name] = self._type(types, each, value, found)
         return {each.name: found[each.name] for each in parameters if each.name in found}, consts
 
-    def _type(self, types: Types, parameter: Parameter, value: Any) -> DType:  # noqa: ANN401 - an array or a number
+    def _type(
+        self,
+        types: Types,
+        parameter: Parameter,
+        value: Any,  # noqa: ANN401 - an array or a number
+        known: Mapping[str, DType],
+    ) -> DType:
         wanted = parameter.element
         given = getattr(value, "dtype", None)
         if given is not None and not is_number(plain(value)):
@@ -115,8 +121,11 @@ class Elementwise(Generic[R]):
             met = dtypes.promote(dtype, wanted, f"{self._source.name}: {parameter.name}")
             return wanted if met is wanted else types.array(parameter, dtype)
         number = as_number(self._source.name, parameter.name, value)
-        if wanted is None:
-            return default_type(number)
+        if wanted is None:  # weak, as beside an array
+            met = next(iter(known.values()), None)
+            if met is None or (met.kind == "bool") != isinstance(number, bool):
+                return default_type(number)
+            return dtypes.promote_scalar(met, number, self._source.name)
         kind = types.made(parameter, default_type(number))
         return dtypes.promote_scalar(kind, number, f"{self._source.name}: {parameter.name}")
 
