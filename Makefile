@@ -26,7 +26,7 @@ SECOND_BROWSER := $(STAMPS)/firefox
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-python check-imports check-javascript check-tree \
-	format test test-unit test-wgsl test-web test-browser test-page demo serve wheel bundle types \
+	format test test-unit test-wgsl fuzz-kernels test-web test-browser test-page demo serve wheel bundle types \
 	dist accuracy bench clean
 
 help: ## List the targets
@@ -97,6 +97,9 @@ test-unit: $(VENV) ## The Python parts, on CPython
 
 test-wgsl: $(VENV) $(NODE_MODULES) $(BROWSER) $(SECOND_BROWSER) ## Every shader through a WGSL compiler, numerics on both drivers
 	$(BIN)/pytest tests/wgsl
+
+fuzz-kernels: setup ## Two thousand random kernels: the GPU against the simulator
+	AIOGPU_PROGRAMS=2000 $(BIN)/pytest tests/browser/test_kernel_fuzz.py
 
 test-web: $(NODE_MODULES) ## The JavaScript client, in Node
 	node --test --test-timeout=60000 tests/web/*.test.mjs

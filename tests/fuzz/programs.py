@@ -252,10 +252,7 @@ class Program:
 
     def _varying(self, depth):
         """An integer that is not known when the kernel is compiled."""
-        made = self._expr("i", depth)
-        if any(each.isalpha() for each in made):
-            return made
-        return self._rng.choice(self._readable("i"))
+        return f"({self._expr('i', depth)} ^ {'a' if self._in_helper else 'n'})"
 
     def _leaf(self, kind):
         rng = self._rng

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from aiogpu.dtypes import DType
 from aiogpu.lang import tree
 from aiogpu.lang.annotations import VECTORS, VectorOf
-from aiogpu.lang.expressions import cast
 from aiogpu.lang.intrinsics import KNOWN
+from aiogpu.lang.operators import cast
 from aiogpu.lang.types import BOOL, F16, F32, I32, U32, Vector, as_element, in_registers, short
 from aiogpu.lang.values import Const, Method, Pack, is_number, wrapped
 

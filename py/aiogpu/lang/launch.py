@@ -108,7 +108,7 @@ class Compiled:
             # A grid in rows may have more workgroups than are asked for.
             "if (group >= p.ngroups) { return; }",
             "let lx = i32(lid);",
-            f"let li = {_split('lid', str(x) + 'u', str(y) + 'u', (x, y, z))};",
+            f"let li = {_split('lid', (x, y, z))};",
             f"let wg = {_split_group(kernel.naxes)};",
             f"{emitter.function_name(kernel.main)}(wg, li, lx);",
         ]
@@ -139,13 +139,27 @@ class Compiled:
         return said
 
 
-def _split(number: str, x: str, y: str, sizes: tuple[int, int, int]) -> str:
+def _split(number: str, sizes: tuple[int, int, int]) -> str:
     """A number as three, the first the fastest."""
-    if sizes[1] == 1 and sizes[2] == 1:
-        return f"vec3i(i32({number}), 0, 0)"
-    if sizes[2] == 1:
-        return f"vec3i(i32({number} % {x}), i32({number} / {x}), 0)"
-    return f"vec3i(i32({number} % {x}), i32({number} / {x} % {y}), i32({number} / ({x} * {y})))"
+    x, y, _ = sizes
+    parts = (
+        f"i32({_modulo(number, x)})",
+        f"i32({_modulo(_quotient(number, x), y)})",
+        f"i32({_quotient(number, x * y)})",
+    )
+    used = [part if size > 1 else "0" for part, size in zip(parts, sizes, strict=True)]
+    return f"vec3i({', '.join(used)})"
+
+
+def _quotient(number: str, by: int) -> str:
+    """By shifts where they do: SwiftShader divides one lane after another."""
+    if by & (by - 1) == 0:
+        return f"({number} >> {by.bit_length() - 1}u)"
+    return f"({number} / {by}u)"
+
+
+def _modulo(number: str, by: int) -> str:
+    return f"({number} & {by - 1}u)" if by & (by - 1) == 0 else f"({number} % {by}u)"
 
 
 def _split_group(naxes: int) -> str:
@@ -179,7 +193,7 @@ def _cost(body: Sequence[tree.Stmt], seen: set[tree.Function]) -> int:
             inner = [*statement.then, *statement.other]
         for expr in own:
             for each in tree.walk(expr):
-                total += 1
+                total += isinstance(each, (tree.Op, tree.Load, tree.Atomic))
                 if isinstance(each, tree.Apply):
                     total += _cost(each.function.body, seen)
         total += turns * _cost(inner, seen)

@@ -122,10 +122,10 @@ class Elementwise(Generic[R]):
             return wanted if met is wanted else types.array(parameter, dtype)
         number = as_number(self._source.name, parameter.name, value)
         if wanted is None:  # weak, as beside an array
-            met = next(iter(known.values()), None)
-            if met is None or (met.kind == "bool") != isinstance(number, bool):
+            beside = next(iter(known.values()), None)
+            if beside is None or (beside.kind == "bool") != isinstance(number, bool):
                 return default_type(number)
-            return dtypes.promote_scalar(met, number, self._source.name)
+            return dtypes.promote_scalar(beside, number, self._source.name)
         kind = types.made(parameter, default_type(number))
         return dtypes.promote_scalar(kind, number, f"{self._source.name}: {parameter.name}")
 
