@@ -83,7 +83,7 @@ class Program:
     def _statement(self):
         kinds = ["assign"] * 4 + ["change"] * 3 + ["swap", "if", "if", "for", "while", "unroll"]
         if not self._in_helper:
-            kinds += ["array", "atomic", "store"]
+            kinds += ["array", "atomic", "store", "guard"]
         if self._in_loop:
             kinds += ["leave"]
         if self._depth > 3:
@@ -207,6 +207,28 @@ class Program:
     def _store(self):
         at = self._rng.choice(["i", "i", "i + 1000", "-1 - i"])
         self._line(f"oi[{at}] = {self._value('i', 2)}")
+
+    def _guard(self):
+        """Accesses behind conditions that may make a check of bounds needless, or nearly so."""
+        rng = self._rng
+        self._count += 1
+        name = f"g{self._count}"
+        at = rng.choice([self._varying(1), "i", "i", "n"])
+        self._line(f"{name} = {at}" if at != "n" else f"{name} = int(n)")
+        low, high = rng.randint(-1, 2), rng.choice(["", " - 1", " - 2", " + 1"])
+        size = rng.choice(["len(xi)", "xi.shape[0]", "len(xf)", "12"])
+        sign, other = rng.choice(["<", "<="]), rng.choice(["<", "<="])
+        test = rng.choice(
+            [f"{low} {sign} {name} {other} {size}{high}", f"{name} {other} {size}{high}",
+             f"not ({name} >= {size}{high} or {name} {sign} {low})", f"{name} + 1 {other} {size}"]
+        )  # fmt: skip
+        self._line(f"if {test}:")
+        self._depth += 1
+        one, two = rng.randint(-3, 3), rng.randint(-3, 3)
+        self._line(f"ri ^= xi[{name} + {one}] + xi[{name} - {two}] + xi[{name}]")
+        self._depth -= 1
+        self._scopes[-1][name] = "i"
+        self._fixed.add(name)
 
     def _atomic(self):
         at, value = self._value("i", 1), self._value("i", 2)

@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 import aiogpu as gpu
+import aiogpu.lang as gl
 from aiogpu.server import progress
 
 STRIP_NELEMS = 1 << 16  # pixels that NumPy works on between two turns of the event loop
@@ -17,51 +18,48 @@ STRIP_NELEMS = 1 << 16  # pixels that NumPy works on between two turns of the ev
 TURN_S = 0.004
 CANVAS_NELEMS = 1 << 21  # pixels of the canvas at most: the screen has no more
 
+BLUR_ROWS = 32
+
+
 # A kernel of our own: the 5x5 binomial (Gaussian) blur. Each invocation walks down one column and
 # keeps the last five rows' horizontal sums. Outside of the image its border goes on, by one pixel
 # more than the blur needs: Sobel wants neighbours too.
-blur = gpu.wgsl(
-    """
-    @group(0) @binding(0) var<storage, read> grey: array<f32>;
-    @group(0) @binding(1) var<storage, read> size: array<i32>; // height, width, first row, rows
-    @group(0) @binding(2) var<storage, read_write> blurred: array<f32>; // rows, width + 2
+def across(grey, row, columns):
+    """The horizontal sum around a pixel."""
+    y = gl.clamp(row, 0, grey.shape[0] - 1)
+    outer = grey[y, columns[0]] + grey[y, columns[4]]
+    inner = grey[y, columns[1]] + grey[y, columns[3]]
+    return outer + inner * 4.0 + grey[y, columns[2]] * 6.0
 
-    const rows = 32;
 
-    fn across(row: i32, columns: array<i32, 5>) -> f32 {
-      let start = clamp(row, 0, size[0] - 1) * size[1];
-      let outer = grey[start + columns[0]] + grey[start + columns[4]];
-      let inner = grey[start + columns[1]] + grey[start + columns[3]];
-      return outer + inner * 4.0 + grey[start + columns[2]] * 6.0;
-    }
+@gpu.kernel(workgroup=64)
+def blur(grey: gl.In[gl.f32], blurred: gl.Out[gl.f32], top: gl.i32):
+    """Rows of the blurred image from ``top`` on; a row and a column more on each side."""
+    block, at = gl.global_id(2)
+    rows, wide = blurred.shape
+    if at >= wide:
+        return
+    start = block * BLUR_ROWS
+    last = grey.shape[1] - 1
+    columns = (
+        gl.clamp(at - 3, 0, last),
+        gl.clamp(at - 2, 0, last),
+        gl.clamp(at - 1, 0, last),
+        gl.clamp(at, 0, last),
+        gl.clamp(at + 1, 0, last),
+    )
+    first = top + start - 1
+    a = across(grey, first - 2, columns)
+    b = across(grey, first - 1, columns)
+    c = across(grey, first, columns)
+    d = across(grey, first + 1, columns)
+    for row in range(start, min(start + BLUR_ROWS, rows)):
+        e = across(grey, top + row + 1, columns)
+        blurred[row, at] = (a + e + (b + d) * 4.0 + c * 6.0) / 256.0
+        a, b, c, d = b, c, d, e
 
-    @compute @workgroup_size(64)
-    fn blur(@builtin(global_invocation_id) id: vec3u) {
-      let width = size[1];
-      let column = i32(id.x) - 1;
-      let first = size[2] + i32(id.y) * rows - 1;
-      let end = min(first + rows, size[2] + size[3] - 1);
-      if (column > width) { return; }
-      var columns = array<i32, 5>();
-      for (var i = 0; i < 5; i++) { columns[i] = clamp(column + i - 2, 0, width - 1); }
-      var a = across(first - 2, columns);
-      var b = across(first - 1, columns);
-      var c = across(first, columns);
-      var d = across(first + 1, columns);
-      for (var row = first; row < end; row++) {
-        let e = across(row + 2, columns);
-        let sum = a + e + (b + d) * 4.0 + c * 6.0;
-        blurred[(row + 1 - size[2]) * (width + 2) + column + 1] = sum / 256.0;
-        a = b;
-        b = c;
-        c = d;
-        d = e;
-      }
-    }
-    """
-)
-BLUR_ROWS = 32
-BAND_NELEMS = 1 << 20  # pixels of one launch: nobody can cut a kernel that is not ours
+
+BAND_NELEMS = 1 << 20  # pixels of one launch, and between two turns of the event loop
 
 kept = {}  # what one call leaves to the next
 
@@ -97,9 +95,8 @@ async def edges_on_gpu(photo):
     bands = []
     for first in range(0, height + 2, rows):
         count = min(rows, height + 2 - first)
-        size = gpu.asarray([height, width, first, count])
         threads = (-(-count // BLUR_ROWS), width + 2)
-        bands.append(blur(grey, size, out_shape=(count, width + 2), threads=threads))
+        bands.append(blur(grey, first, out_shape=(count, width + 2), threads=threads))
     blurred = joined(bands)
     del bands
     magnitude = gradient(gpu, blurred)

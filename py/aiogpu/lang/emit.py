@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from aiogpu.lang import tree
+from aiogpu.lang.facts import Linear, is_below, is_not_negative, learn
 from aiogpu.lang.intervals import INT_MAX, interval
 from aiogpu.lang.spell import Speller
 from aiogpu.lang.text import Text
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiogpu.lang.access import Access
-    from aiogpu.lang.tree import Function, Local, Stmt
+    from aiogpu.lang.facts import Facts
+    from aiogpu.lang.tree import Expr, Function, Local, Memory, Stmt
 
 _IDS = "wg: vec3i, li: vec3i, lx: i32"
 
@@ -41,6 +43,8 @@ class Emitter(Speller):
         self._sets: Counter[Local] = Counter()
         self._loops = 0
         self._counters: set[Local] = set()
+        self._facts: Facts = {}
+        self._linear = Linear(lambda _: False, {})
 
     def functions(self, functions: Sequence[Function]) -> None:
         """Write functions, each after those that it calls."""
@@ -63,6 +67,11 @@ class Emitter(Speller):
     def _function(self, function: Function) -> None:
         self.begin(function)
         self._reads, self._sets = _uses(function)
+        self._facts = {}
+        given = set(function.params)  # has a value before any statement
+        self._linear = Linear(
+            lambda local: self._sets[local] + (local in given) <= 1, _values(function)
+        )
         params = [f"{self.local(each)}_: {self.type(each.type)}" for each in function.params]
         if self.access is not None:
             params.insert(0, _IDS)
@@ -109,17 +118,54 @@ class Emitter(Speller):
     # Statements
 
     def _block(self, body: Sequence[Stmt]) -> None:
+        kept = self._facts
         for statement in body:
             _WRITERS[type(statement)](self, statement)  # type: ignore[operator]
+            if isinstance(statement, tree.If):
+                self._learn_after(statement)
+        self._facts = kept
+
+    def _learn_after(self, statement: tree.If) -> None:
+        """What holds after a branch one side of which leaves."""
+        for side, holds in ((statement.then, False), (statement.other, True)):
+            if side and isinstance(side[-1], (tree.Return, tree.Jump)):
+                found = self._linear.facts(statement.test, holds=holds)
+                self._facts = learn(self._facts, found)
+
+    def _within(self, body: Sequence[Stmt], test: Expr, *, holds: bool) -> None:
+        """A block that is come to only if a condition holds, or does not."""
+        kept = self._facts
+        self._facts = learn(kept, self._linear.facts(test, holds=holds))
+        self._block(body)
+        self._facts = kept
+
+    def is_inside(self, memory: Memory, index: Sequence[Expr]) -> bool:
+        """Whether indices are surely in range: by their intervals, or by conditions around."""
+        if super().is_inside(memory, index):
+            return True
+        return not memory.shape and all(
+            self._is_index(memory, axis, each) for axis, each in enumerate(index)
+        )
+
+    def _is_index(self, memory: Memory, axis: int, expr: Expr) -> bool:
+        found = self._linear.base(expr)
+        if found is None or not is_below(self._facts, found, memory, axis):
+            return False
+        known = interval(expr, self.workgroup)
+        if known is not None and known[0] >= 0:
+            return True
+        return is_not_negative(self._facts, found)
 
     def _add(self, line: str, statement: Stmt) -> None:
         assert self.function is not None
         self.text.add(line, self.function.source, statement.line)
 
-    def _nested(self, head: str, body: Sequence[Stmt], statement: Stmt) -> None:
+    def _nested(
+        self, head: str, body: Sequence[Stmt], statement: Stmt, test: Expr, *, holds: bool = True
+    ) -> None:
         self._add(head, statement)
         self.text.depth += 1
-        self._block(body)
+        self._within(body, test, holds=holds)
         self.text.depth -= 1
 
     def _set(self, statement: tree.Set) -> None:
@@ -143,15 +189,15 @@ class Emitter(Speller):
 
     def _if(self, statement: tree.If) -> None:
         test = self.expr(statement.test)
-        self._nested(f"if ({test}) {{", statement.then, statement)
+        self._nested(f"if ({test}) {{", statement.then, statement, statement.test)
         if statement.other:
-            self._nested("} else {", statement.other, statement)
+            self._nested("} else {", statement.other, statement, statement.test, holds=False)
         self._add("}", statement)
 
     def _while(self, statement: tree.While) -> None:
         is_endless = isinstance(statement.test, tree.Lit)
         head = "loop {" if is_endless else f"while ({self.expr(statement.test)}) {{"
-        self._nested(head, statement.body, statement)
+        self._nested(head, statement.body, statement, statement.test)
         self._add("}", statement)
 
     def _for(self, statement: tree.For) -> None:
@@ -192,7 +238,10 @@ class Emitter(Speller):
             self._add(f"{word}{target} = {at};", statement)
         if not is_counter:
             self._add(f"{local} = {counter};", statement)
+        kept = self._facts
+        self._facts = learn(kept, self._linear.turn(statement))
         self._block(statement.body)
+        self._facts = kept
         for _ in range(2):
             self.text.depth -= 1
             self._add("}", statement)
@@ -226,6 +275,15 @@ class Emitter(Speller):
 
 def _all(body: Sequence[Stmt]) -> list[tree.Expr | Stmt]:
     return [each for statement in body for each in tree.walk(statement)]
+
+
+def _values(function: Function) -> dict[Local, Expr]:
+    """What each variable is set to, for those that one statement sets."""
+    found: dict[Local, Expr] = {}
+    for each in _all(function.body):
+        if isinstance(each, tree.Set):
+            found[each.local] = each.value
+    return found
 
 
 def _uses(function: Function) -> tuple[Counter[Local], Counter[Local]]:
