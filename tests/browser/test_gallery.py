@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from gallery import EXAMPLES, FOLDER, cases
 from pytest_pyodide import run_in_pyodide
+
+from gallery import EXAMPLES, FOLDER, cases
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from fuzz import programs
 from pytest_pyodide import run_in_pyodide
+
+from fuzz import programs
 
 COUNT = int(os.environ.get("AIOGPU_PROGRAMS", "60"))
 BATCH = 20

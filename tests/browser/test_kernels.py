@@ -1,6 +1,10 @@
 """Kernels written in Python: fusion, views, values, bounds, grids, and what is refused."""
 
+from pathlib import Path
+
 from pytest_pyodide import run_in_pyodide
+
+from fuzz import features
 
 
 @run_in_pyodide
@@ -394,3 +398,38 @@ async def test_reductions_by_functions_of_the_users(selenium_worker):
     assert_allclose(await root(a[0, 0]).item(), (x[0, 0] ** 2).sum(), rtol=1e-5)
     with np.testing.assert_raises_regex(gpu.errors.KernelError, "gives f32 from two i32"):
         gpu.reduce_kernel(of("x: x"), of("a, b: a / b"), 1)(gpu.arange(3))
+
+
+def test_every_feature_in_every_mode(selenium_worker):
+    run_every_feature(selenium_worker, Path(features.__file__).read_text("utf-8"))
+
+
+@run_in_pyodide
+async def run_every_feature(selenium_worker, text):
+    import math
+
+    import numpy as np
+    from numpy.testing import assert_array_equal
+
+    import aiogpu as gpu
+    import aiogpu.lang as gl
+
+    names = {}
+    exec(text, names)
+    for mode in names["MODES"]:
+        kernel = gpu.kernel(
+            source=names["EVERYTHING"], namespace={"gl": gl, "math": math}, workgroup=64, **mode
+        )
+        given = names["arguments"](np)
+        arrays = [gpu.asarray(a) if isinstance(a, np.ndarray) else a for a in given]
+        made = kernel(*arrays)
+        if mode.get("bounds") == "debug":  # the last invocation reads h[i + 1]
+            with np.testing.assert_raises_regex(gpu.errors.AxisError, "index 64 is out of range"):
+                await gpu.read(*made)
+            continue
+        made = await gpu.read(*made)
+        wanted = kernel.simulate(*given)
+        inside = slice(None, -1)
+        assert_array_equal(made[3][inside], wanted[3][inside])
+        assert_array_equal(made[4][inside], wanted[4][inside])
+        assert_array_equal(made[2][1:], wanted[2][1:])

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from fuzz.programs import ITEMS, WORKGROUP, inputs, program
-from gallery import EXAMPLES, cases, example
 
 import aiogpu as gpu
 import aiogpu.lang as gl
@@ -14,6 +12,9 @@ from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
 from aiogpu.limits import Limits
 from aiogpu.schedule.fuse import schedule
+from fuzz import features
+from fuzz.programs import ITEMS, WORKGROUP, inputs, program
+from gallery import EXAMPLES, cases, example
 
 LIMITS = (Limits(immediate_nbytes=64), Limits(immediate_nbytes=0, has_f16=True))
 
@@ -63,4 +64,14 @@ def test_random_programs(texts):
         kernel = gpu.kernel(source=text, workgroup=WORKGROUP, namespace=names)
         arrays = [gpu.asarray(a) if hasattr(a, "dtype") else a for a in inputs(np, seed)]
         texts.add(f"program {seed}", *kernel(*arrays, threads=ITEMS))
+    texts.validate()
+
+
+def test_every_feature_in_every_mode(texts):
+    for mode in features.MODES:
+        kernel = gpu.kernel(
+            source=features.EVERYTHING, namespace={"gl": gl, "math": math}, workgroup=64, **mode
+        )
+        arrays = [gpu.asarray(a) if hasattr(a, "dtype") else a for a in features.arguments(np)]
+        texts.add(mode, *kernel(*arrays))
     texts.validate()

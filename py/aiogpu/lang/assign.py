@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from aiogpu.dtypes import DType
 from aiogpu.lang import tree
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from aiogpu.lang.tree import Expr, Local, Stmt
     from aiogpu.lang.types import Type
     from aiogpu.lang.values import Value
+
+
+_STORED: Final = {(F32, F16), (I32, U32), (U32, I32)}
 
 
 class Assignments(Expressions):
@@ -174,8 +177,8 @@ class Assignments(Expressions):
         if memory.kind == "in":
             self.refuse(node, f"{memory.name}: an In array is only read: make it Out or InOut")
         kind = in_registers(memory.dtype)
-        if isinstance(value, tree.Expr) and value.type is F32 and kind is F16:
-            value = cast(value, kind)  # an array's assignment rounds too
+        if isinstance(value, tree.Expr) and (value.type, kind) in _STORED:
+            value = cast(value, kind)  # an array's assignment rounds and wraps too
         made = self.typed(value, node, kind)
         self.compiler.does(self)
         self.emit(tree.Store(_line(node), memory, index, made))

@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+
 from gallery import EXAMPLES, cases, example
 
 
