@@ -266,6 +266,8 @@ def grid_of(
     if workgroups is None:
         along = tuple(-(-need // size) for need, size in zip(along, sizes, strict=True))
     x, y, z = along
+    if any(count * size > 0x7FFFFFFF for count, size in zip(along, sizes, strict=True)):
+        raise UsageError(f"{name}: {along} workgroups: ids are i32: at most 2^31 - 1 along an axis")
     if prod(along) > 0xFFFFFFFF:
         raise UsageError(f"{name}: {along} workgroups: at most 2^32 - 1 in all")
     return (x, y, z), naxes

@@ -151,9 +151,6 @@ class Emitter(Speller):
         found = self._linear.base(expr)
         if found is None or not is_below(self._facts, found, memory, axis):
             return False
-        known = interval(expr, self.workgroup)
-        if known is not None and known[0] >= 0:
-            return True
         return is_not_negative(self._facts, found)
 
     def _add(self, line: str, statement: Stmt) -> None:

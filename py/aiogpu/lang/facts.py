@@ -7,6 +7,7 @@ bare variable or a size less a small number on the other.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from aiogpu.lang import tree
@@ -129,10 +130,20 @@ def is_below(facts: Facts, index: tuple[Base, int], memory: Memory, axis: int) -
     return known is not None and known <= -number - 1
 
 
+def _least(base: Base) -> float:
+    """What a base is at least, whatever the conditions."""
+    if isinstance(base, tree.Local):
+        return -inf if base.interval is None else base.interval[0]
+    is_given = isinstance(base, tuple) and base[0] == "given"
+    return -inf if is_given else 0  # sizes, and numbers of invocations
+
+
 def is_not_negative(facts: Facts, index: tuple[Base, int]) -> bool:
     """Whether an index is surely at least 0."""
     base, number = index
     if base == ZERO:
         return number >= 0
+    if number + _least(base) >= 0:
+        return True
     known = facts.get((ZERO, base))
     return known is not None and known <= number
