@@ -208,7 +208,7 @@ def kernel(family: str) -> str:
 def test_of(name: str) -> str:
     """The test file that names a function most often, in the browser if there is one; or ""."""
     part, _, word = name.rpartition(".")
-    calls = _CALLS.get(part, r"(?:gpu|xp)\.")
+    calls = _CALLS.get(part, r"(?:aiogpu|gpu|xp)\.")
     pattern = re.compile(rf"(?:\b(?:{calls}){word}\b|[\"']{word}[\"'])")
     for folder in ("browser", "page", "unit"):
         counts = {

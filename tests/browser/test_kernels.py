@@ -433,3 +433,37 @@ async def run_every_feature(selenium_worker, text):
         assert_array_equal(made[3][inside], wanted[3][inside])
         assert_array_equal(made[4][inside], wanted[4][inside])
         assert_array_equal(made[2][1:], wanted[2][1:])
+
+
+@run_in_pyodide
+async def test_kernels_call_functions_of_the_device(selenium_worker):
+    import math
+
+    import numpy as np
+    from numpy.testing import assert_allclose
+
+    import aiogpu as gpu
+    import aiogpu.lang as gl
+    from aiogpu.lang.source import define
+
+    names = {"gl": gl, "gpu": gpu, "math": math}
+    bump = define(
+        """
+        def bump(x: gl.f32, at: gl.f32) -> gl.f32:
+            return math.exp(-(x - at) * (x - at))
+        """,
+        names,
+    )
+    names["bump"] = gpu.func(bump)
+    two = gpu.elementwise(
+        define(
+            """
+            def two(x: gl.f32) -> gl.f32:
+                return bump(x, 1.0) + bump(x, -1.0)
+            """,
+            names,
+        )
+    )
+    x = np.linspace(-3, 3, 101, dtype="f4")
+    wanted = np.exp(-((x - 1) ** 2)) + np.exp(-((x + 1) ** 2))
+    assert_allclose(await two(gpu.asarray(x)).numpy(), wanted, rtol=2e-6)
