@@ -297,16 +297,17 @@ class Access:
 
 
 def _atomic_body(name: str, dtype: DType, place: str) -> str:
-    kind = wgsl(dtype)
     word = "bitcast<u32>(value)" if dtype is F32 else "value"
     back = "bitcast<f32>({0})" if dtype is F32 else "{0}"
     if name == "compare_exchange":
         expected = "bitcast<u32>(expected)" if dtype is F32 else "expected"
         return (
+            f"  var old = {expected};\n"
             "  loop {\n"
             f"    let was = atomicCompareExchangeWeak({place}, {expected}, {word});\n"
-            f"    if (was.exchanged || was.old_value != {expected}) "
-            f"{{ return {back.format('was.old_value')}; }}\n  }}\n  return {kind}();\n"
+            "    old = was.old_value;\n"
+            f"    if (was.exchanged || old != {expected}) {{ break; }}\n  }}\n"
+            f"  return {back.format('old')};\n"
         )
     if dtype is F32 and name in _OF_FLOATS:
         return (
