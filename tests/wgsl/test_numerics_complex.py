@@ -23,9 +23,10 @@ EDGES = np.array(
 
 
 def _expm1(z: np.ndarray) -> np.ndarray:
-    """Past 30 NumPy's is NaN where exp overflows beside a zero."""
+    """Past 30 NumPy's is NaN where exp overflows beside a zero; of zeros the standard wants +0."""
     far = ~np.isfinite(z) | (z.real > 30)
-    return np.where(far, np.exp(z) - 1, np.expm1(z))
+    value = np.where(far, np.exp(z) - 1, np.expm1(z))
+    return np.where(z == 0, np.abs(value.real) + 1j * value.imag, value)
 
 
 def _log1p(z: np.ndarray) -> np.ndarray:
