@@ -26,7 +26,8 @@ def _expm1(z: np.ndarray) -> np.ndarray:
     """Past 30 NumPy's is NaN where exp overflows beside a zero; of zeros the standard wants +0."""
     far = ~np.isfinite(z) | (z.real > 30)
     value = np.where(far, np.exp(z) - 1, np.expm1(z))
-    return np.where(z == 0, np.abs(value.real) + 1j * value.imag, value)
+    value.real[z == 0] = 0.0
+    return value
 
 
 def _log1p(z: np.ndarray) -> np.ndarray:
