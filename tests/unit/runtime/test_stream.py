@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from aiogpu.gpu import protocol
@@ -140,3 +142,16 @@ def test_a_status_says_what_is_lost(runtime):
     assert (runtime.stream.unfinished, runtime.stream.is_lost) == (3, False)
     runtime.stream.note(protocol.LOST)
     assert runtime.stream.is_lost
+
+
+async def test_what_is_evaluated_while_the_device_is_busy_shares_a_submit(runtime, buffers):
+    run(runtime, launch(), buffers)
+    runtime.stream.flush_soon()
+    assert len(runtime.recorder.submits) == 1  # there was nothing to do
+    for _ in range(3):
+        runtime.stream.unfinished = 1
+        run(runtime, launch(), buffers)
+        runtime.stream.flush_soon()
+    assert len(runtime.recorder.submits) == 1
+    await asyncio.sleep(0)
+    assert [len(submit) for submit in runtime.recorder.submits] == [1, 3]
