@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aiogpu import dtypes
@@ -21,6 +20,7 @@ from aiogpu.kernels.writer import TextCache
 from aiogpu.program import Program
 from aiogpu.runtime.transfer import HostData
 from aiogpu.schedule.fuse import portions, steps
+from aiogpu.schedule.order import serial
 from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 MAX_PLANS: Final = 512
 _NOTHING: Final = Program(())
-_serial = attrgetter("serial")
 
 
 @dataclass(slots=True)
@@ -243,7 +242,7 @@ def describe(portion: Portion) -> tuple[list[object], list[Node]]:
         if node.attrs is not None:
             add(_frozen(node.attrs))
         at[node] = len(at)
-    for node in sorted(portion.asked, key=_serial):
+    for node in sorted(portion.asked, key=serial):
         number = at.get(node)
         if number is None:
             number = at[node] = len(at)

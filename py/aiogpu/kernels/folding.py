@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ALONE: Final = 64  # invocations of a workgroup of which each has its own row
 SHORT: Final = 256  # elements that one invocation folds on a software adapter without help,
-LONG: Final = 32768  # or if there are so many rows that all cores are busy (see MAX_TURNS):
+LONG: Final = MAX_TURNS  # or if there are so many rows that all cores are busy:
 FEW_ROWS: Final = 32
 FEW_SPLITS: Final = 2048  # invocations that keep a software adapter busy
 TINY: Final = 32  # elements that one invocation folds on a GPU without help

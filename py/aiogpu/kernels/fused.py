@@ -90,25 +90,19 @@ class Fused:
 
     def _vectors(self, fours: Sequence[bool]) -> set[int]:
         """The inputs that are declared as vectors: those that nobody reads otherwise."""
-        wanted = set()
-        for number, slot in enumerate(self._step.slots[: len(fours)]):
-            kind = types.storage(self._operands()[number].dtype, self._has_f16)
-            if fours[number] and kind in {"f32", "i32", "u32", "f16"}:
-                wanted.add(slot)
-        for number, slot in enumerate(self._step.slots):
-            dtype = self._operands()[number].dtype
-            is_packed = types.lanes(dtype, self._has_f16) > 1
-            if number >= len(fours) or not fours[number] or is_packed:
-                wanted.discard(slot)
-        for function in (self._before, self._after):
-            if function is not None:
-                wanted.difference_update(function.code.slots)
-        return {slot for slot in wanted if self._stored[slot] != "u32" or self._is_u32(slot)}
-
-    def _is_u32(self, slot: int) -> bool:
-        """Whether the input's elements are words, and not what words are taken for."""
-        pairs = zip(self._step.slots, self._operands(), strict=True)
-        return all(operand.dtype.name == "uint32" for at, operand in pairs if at == slot)
+        others = {
+            slot
+            for function in (self._before, self._after)
+            if function is not None
+            for slot in function.code.slots
+        }
+        operands = zip(self._step.slots, self._operands(), strict=True)
+        for number, (slot, operand) in enumerate(operands):
+            kind = types.storage(operand.dtype, self._has_f16)
+            is_packed = types.lanes(operand.dtype, self._has_f16) > 1
+            if number >= len(fours) or not fours[number] or is_packed or kind != self._stored[slot]:
+                others.add(slot)
+        return set(self._step.slots) - others
 
     def _declared(self) -> dict[int, str]:
         """How each input is declared: as it is read; where that differs, as the first does."""

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aiogpu import dtypes
-from aiogpu.kernels.writer import Params, indent, launch, shader
+from aiogpu.kernels.writer import MAX_TURNS, Params, indent, launch, shader
 from aiogpu.program import FAULTS
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 WORKGROUP: Final = 64
 BLOCK: Final = 32  # columns that are factored before the others are brought up to date
-# lavapipe (Mesa 22.3) leaves the loops of an invocation after 65535 turns, all loops together
-# (LP_MAX_TGSI_LOOP_ITERATIONS), and says nothing.
-MAX_TURNS: Final = 50000
 
 _REAL: Final = {
     "mul": "fn mul(a: f32, b: f32) -> f32 { return a * b; }",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aiogpu.graph import table
 from aiogpu.graph.build import view_of
-from aiogpu.schedule.groups import Plan, is_number, reinterprets, resolve
-from aiogpu.schedule.order import order
+from aiogpu.schedule.groups import FREE, Plan, is_number, reinterprets, resolve
+from aiogpu.schedule.order import order, serial
 from aiogpu.schedule.step import OUT, Apply, Cast, Code, Const, Iota, Load, Place, Result, Step
 from aiogpu.shapes import View
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from aiogpu.schedule.step import Instr
     from aiogpu.shapes import Shape
 
-_FREE: Final = frozenset({"constant", "iota", "view"})
 PORTION: Final = 256  # nodes that are planned at a time: a few milliseconds of Python
 
 
@@ -57,7 +56,7 @@ def portions(roots: Iterable[Node]) -> Iterator[Portion]:
         outlive = {
             node
             for node in inside
-            if node in asked or (last_use[node] >= end and node.op.family not in _FREE)
+            if node in asked or (last_use[node] >= end and node.op.family not in FREE)
         }
         outside = _outside(inside)
         yield Portion([*outside, *inside], outlive, len(outside))
@@ -68,7 +67,7 @@ def _last_uses(nodes: Sequence[Node]) -> dict[Node, int]:
     last: dict[Node, int] = {}
     for at in range(len(nodes) - 1, -1, -1):
         node = nodes[at]
-        use = last.get(node, at) if node.op.family in _FREE else at
+        use = last.get(node, at) if node.op.family in FREE else at
         for operand in node.inputs:
             last[operand] = max(use, last.get(operand, use))
     return last
@@ -85,9 +84,9 @@ def _outside(nodes: Sequence[Node]) -> list[Node]:
             if operand not in found:
                 found.add(operand)
                 outside.append(operand)
-                if operand.op.family in _FREE:
+                if operand.op.family in FREE:
                     stack.append(operand)
-    outside.sort(key=lambda node: node.serial)
+    outside.sort(key=serial)
     return outside
 
 

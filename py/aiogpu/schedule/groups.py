@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_MEMBERS: Final = 64
 CHEAP: Final = 8  # operations that may be repeated
-_FREE: Final = frozenset({"constant", "iota", "view"})
+FREE: Final = frozenset({"constant", "iota", "view"})
 CORES: Final = table.PROLOGUE | {"matmul", "conv", "attention", "gather", "along", "bisect"}
 
 
@@ -152,9 +152,9 @@ class Plan:
         self.groups: list[Group] = []
         for at in range(len(nodes) - 1, -1, -1):
             node = nodes[at]
-            if node.is_done or (at < noutside and node.op.family not in _FREE):
+            if node.is_done or (at < noutside and node.op.family not in FREE):
                 continue
-            if node in self._standing or (node.op.family not in _FREE and not self._joins(node)):
+            if node in self._standing or (node.op.family not in FREE and not self._joins(node)):
                 self._begin(node)
         self.groups.reverse()
 
@@ -296,7 +296,7 @@ class Plan:
         for operand in node.inputs:
             if (
                 not operand.is_done
-                and operand.op.family not in _FREE
+                and operand.op.family not in FREE
                 and operand.dtype is root.dtype
                 and operand.shape == root.shape
                 and operand.consumers == 1

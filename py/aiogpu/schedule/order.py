@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from aiogpu.graph.node import Node
 
-_serial = attrgetter("serial")
+serial = attrgetter("serial")  # the order of making
 
 
 def order(roots: Iterable[Node]) -> list[Node]:
@@ -25,4 +25,4 @@ def order(roots: Iterable[Node]) -> list[Node]:
             if operand not in seen:
                 seen.add(operand)
                 stack.append(operand)
-    return sorted(seen, key=_serial)
+    return sorted(seen, key=serial)

@@ -4,9 +4,8 @@ import pytest
 
 from aiogpu import dtypes
 from aiogpu.graph import build, matrices
-from aiogpu.kernels.matrices import MAX_TURNS
 from aiogpu.kernels.render import render
-from aiogpu.kernels.writer import TextCache
+from aiogpu.kernels.writer import MAX_TURNS, TextCache
 from aiogpu.limits import Limits
 from aiogpu.program import FAULTS
 from aiogpu.schedule.fuse import schedule
