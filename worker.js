@@ -15,7 +15,7 @@ import { hold } from "./web/liveness.js";
 /** @typedef {import("pyodide").PyodideAPI} Pyodide */
 
 /** @typedef {{ install: (wanted: string | string[]) => Promise<void> }} Micropip */
-/** @typedef {{ serve: (port: MessagePort) => void }} Server */
+/** @typedef {{ serve: (port: MessagePort, interrupt: Uint8Array | null) => void }} Server */
 
 /** @param {MessageEvent<BootMessage>} event */
 const start = (event) => void boot(event.data);
@@ -40,7 +40,10 @@ async function boot({ port, lock, indexURL, wheelURL, packages, interrupt }) {
     await requireAdapter({ gpu: navigator.gpu, isSecureContext }, "worker");
     enter("pyodide");
     const pyodide = await downloads.needing(load(indexURL, post));
-    listen(pyodide, port, interrupt);
+    const shared = interrupt && new Uint8Array(interrupt);
+    if (shared !== null) {
+      pyodide.setInterruptBuffer(atomic(shared));
+    }
     onFatal(pyodide, (reason) => post({ type: "lost", reason }));
     pyodide.registerJsModule("_aiogpu_recorder", recorder);
     enter("packages");
@@ -51,7 +54,7 @@ async function boot({ port, lock, indexURL, wheelURL, packages, interrupt }) {
     enter("server");
     /** @type {unknown} */
     const server = pyodide.pyimport("aiogpu.server");
-    /** @type {Server} */ (server).serve(port);
+    /** @type {Server} */ (server).serve(port, shared);
   } catch (error) {
     post({ type: "failed", stage, error: described(error, downloads.problems) });
   } finally {
@@ -71,19 +74,21 @@ async function load(indexURL, post) {
 }
 
 /**
- * Lets the page interrupt Python. Whatever arrives takes an unused interrupt back: it was meant for what ran when
- * it was set. Listening here, before Python does, comes first.
+ * An interrupt buffer for Pyodide that loses nothing: CPython reads the byte and then zeroes it, and what the page set
+ * in between would be gone.
  *
- * @param {Pyodide} pyodide
- * @param {MessagePort} port
- * @param {SharedArrayBuffer | null} interrupt
+ * @param {Uint8Array} shared
  */
-function listen(pyodide, port, interrupt) {
-  if (interrupt !== null) {
-    const byte = new Uint8Array(interrupt);
-    pyodide.setInterruptBuffer(byte);
-    port.addEventListener("message", () => Atomics.store(byte, 0, 0));
-  }
+function atomic(shared) {
+  const buffer = {
+    get 0() {
+      return Atomics.exchange(shared, 0, 0);
+    },
+    set 0(_) {},
+  };
+  /** @type {unknown} */
+  const opened = buffer;
+  return /** @type {Uint8Array} */ (opened);
 }
 
 /** @param {() => void} action @param {number} interval_ms at least between two; the last of a burst comes late */

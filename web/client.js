@@ -193,8 +193,9 @@ export class Client extends EventTarget {
       );
     }
     if (this.#link.isBusy) {
+      const serial = (Atomics.add(interrupts, 1, 1) + 1) & 0xff;
       Atomics.store(interrupts, 0, SIGINT);
-      this.#link.post({ type: "interrupt" });
+      this.#link.post({ type: "interrupt", serial });
     }
   }
 

@@ -141,13 +141,19 @@ function resolve(page, name, url) {
 }
 
 /** @param {Page} page @param {boolean | SharedArrayBuffer} [wanted] */
-function sharedByte(page, wanted = page.isIsolated ?? false) {
+function sharedBytes(page, wanted = page.isIsolated ?? false) {
   if (wanted === true && page.isIsolated !== true) {
     throw new UsageError(
       "connect: interrupt: no SharedArrayBuffer: the page is not cross-origin isolated",
     );
   }
-  return typeof wanted === "boolean" ? (wanted ? new SharedArrayBuffer(1) : null) : wanted;
+  if (typeof wanted === "boolean") {
+    return wanted ? new SharedArrayBuffer(2) : null;
+  }
+  if (wanted.byteLength < 2) {
+    throw new UsageError(`connect: interrupt: ${wanted.byteLength} bytes: must be at least 2`);
+  }
+  return wanted;
 }
 
 /** @param {Page} page @param {Places} places @param {ConnectOptions} options */
@@ -159,7 +165,7 @@ function resolved(page, places, options) {
   }
   return {
     expose,
-    interrupt: sharedByte(page, options.interrupt),
+    interrupt: sharedBytes(page, options.interrupt),
     workerURL: resolve(page, "workerURL", options.workerURL ?? places.worker),
     indexURL: resolve(page, "indexURL", options.indexURL ?? cdn).replace(/\/?$/, "/"),
     wheelURL: resolve(page, "wheelURL", options.wheelURL ?? places.wheel),

@@ -46,7 +46,7 @@ export class Link {
   listener = {};
   #port;
   sites = new Sites();
-  /** @type {Uint8Array | null} the byte that interrupts Python, where memory can be shared */
+  /** @type {Uint8Array | null} what interrupts Python, where memory can be shared */
   interrupts = null;
   /** @type {(tree: WireObject) => unknown} makes what a value of the worker's stands for */
   revive = unknownKind;

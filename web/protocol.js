@@ -26,7 +26,7 @@ export const PYODIDE_VERSION = "314.0.3";
  * @property {string} indexURL folder of Pyodide, with a slash at the end
  * @property {string} wheelURL aiogpu's wheel
  * @property {string[]} packages names or wheel URLs to install
- * @property {SharedArrayBuffer | null} interrupt one byte: 2 interrupts Python
+ * @property {SharedArrayBuffer | null} interrupt two bytes: 2 in the first interrupts Python; the second counts interrupts
  */
 
 /**
@@ -71,7 +71,7 @@ export const PYODIDE_VERSION = "314.0.3";
  * @typedef {{ type: "op", handle: number, name: string, args: WireValue, kwargs: WireValue }
  *   | { type: "free", handles: readonly number[] }
  *   | { type: "stop", stream: number }
- *   | { type: "interrupt" }} TellMessage
+ *   | { type: "interrupt", serial: number }} TellMessage
  */
 
 /** @typedef {{ type: "cancel", id: number } | { type: "close" }} ControlMessage */

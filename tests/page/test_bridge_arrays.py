@@ -253,6 +253,19 @@ def test_interrupt_stops_a_loop_that_never_awaits(page, isolated_url):
         }"""
     )
     assert error["pythonName"] == "KeyboardInterrupt"
+    # From before the worker has the request to well into its loop.
+    names = page.evaluate(
+        """async () => {
+            const names = new Set();
+            for (let delay_ms = 0; delay_ms < 20; delay_ms += 0.5) {
+                setTimeout(() => gpu.interrupt(), delay_ms);
+                const { pythonName, message } = await outcome(gpu.run("while True: pass"));
+                names.add(pythonName ?? message);
+            }
+            return [...names];
+        }"""
+    )
+    assert names == ["KeyboardInterrupt"]
     # One that finds nobody running reaches nobody later.
     page.evaluate("gpu.interrupt()")
     assert run(page, "sum(range(100000))")["value"] == 4999950000

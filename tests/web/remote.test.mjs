@@ -170,7 +170,7 @@ test("interrupt sets the shared byte, only while something runs", async () => {
   gpu.interrupt();
   assert.equal(byte[0], 2);
   await turn();
-  assert.deepEqual(sent(page).at(-1), { type: "interrupt" });
+  assert.deepEqual(sent(page).at(-1), { type: "interrupt", serial: 1 });
   const [error] = await Promise.all([rejection(running), gpu.close()]);
   assert.equal(error.code, "closed");
 });

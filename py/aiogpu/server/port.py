@@ -1,6 +1,7 @@
 """The bridge's door to JavaScript; the only file of the server that imports `js` or `pyodide`."""
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from pyodide.http import pyfetch
 from aiogpu import device, evaluate, surface
 from aiogpu.array import Array
 from aiogpu.errors import UsageError
+from aiogpu.server.interrupts import Interrupts
 from aiogpu.server.session import Session
 
 _sessions: list[Session] = []
@@ -20,9 +22,10 @@ _sessions: list[Session] = []
 class PortDoor:
     """A session's way to the page, through a MessagePort."""
 
-    def __init__(self, port: JsProxy) -> None:
+    def __init__(self, port: JsProxy, interrupts: Interrupts | None) -> None:
         """Listens only after `open`."""
         self._port = port
+        self._interrupts = interrupts
         self._listener: JsProxy | None = None
         self._watched: device.Device | None = None
 
@@ -86,16 +89,41 @@ class PortDoor:
 
             current.gpu_device.lost.then(create_once_callable(tell))
 
+    def interrupted(self, serial: int) -> bool:
+        """Whether the interrupt of that count is still to be had; it is gone then."""
+        return self._interrupts is not None and self._interrupts.take(serial)
+
     def attach(self, name: str, canvas: object) -> None:
         """Makes the canvas known to `gpu.canvas`."""
         surface.attach(name, canvas)
 
 
-def open_session(port: object) -> None:
+class _Shared:
+    """Bytes that the page and this worker write at the same time."""
+
+    def __init__(self, array: JsProxy) -> None:
+        self._array = array
+
+    def exchange(self, signal: int) -> int:
+        """Sets the first, and gives what it was."""
+        before: int = js.Atomics.exchange(self._array, 0, signal)
+        return before
+
+    def count(self) -> int:
+        """The second."""
+        count: int = js.Atomics.load(self._array, 1)
+        return count
+
+
+def open_session(port: object, interrupt: object) -> None:
     """Serves the page at the other end of a MessagePort."""
     if not isinstance(port, JsProxy):
         raise UsageError(f"serve: {type(port).__name__}: must be a MessagePort")
-    door = PortDoor(port)
+    interrupts = None
+    if isinstance(interrupt, JsProxy):
+        interrupts = Interrupts(_Shared(interrupt))
+        signal.signal(signal.SIGINT, interrupts.strike)
+    door = PortDoor(port, interrupts)
     # As `python file.py` would have it: the first client's names are those of __main__.
     namespace: dict[str, Any] = {"__name__": "__main__"}
     if not _sessions:

@@ -117,6 +117,8 @@ class Stop:
 class Interrupt:
     """Follows an interrupt that the page has set, so that it cannot reach later work."""
 
+    serial: int
+
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
@@ -171,6 +173,7 @@ _TYPES: Final[dict[str, tuple[type, type]]] = {
     "name": (str, object),
     "form": (str, object),
     "stream": (int, object),
+    "serial": (int, object),
 }
 
 #: The only values of some fields.

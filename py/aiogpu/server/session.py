@@ -47,6 +47,9 @@ class Door(Protocol):
     def watch(self, lost: Callable[[str, str], None]) -> None:
         """Calls back with reason and message when the GPU that is open now is lost."""
 
+    def interrupted(self, serial: int) -> bool:
+        """Whether the interrupt of that count is still to be had; it is gone then."""
+
     def attach(self, name: str, canvas: object) -> None:
         """Makes a canvas of the page's known under a name."""
 
@@ -79,6 +82,7 @@ class Session:
         # Requests whose values are still to be read, and what the page let go meanwhile: it may
         # dispose an array as soon as it has sent it.
         self._undecoded: set[int] = set()
+        self._interrupted: set[int] = set()
         self._freed: list[int] = []
         # Asked once: a later micropip.install must not change the type of a page's arrays.
         self._to_numpy = importlib.util.find_spec("numpy") is not None
@@ -102,7 +106,11 @@ class Session:
             # An id that is not there has been answered already.
             if request.id in self._tasks:
                 self._tasks[request.id].cancel()
-        elif not isinstance(request, protocol.Interrupt):
+        elif isinstance(request, protocol.Interrupt):
+            if self._door.interrupted(request.serial):
+                # It came before the code that it was meant for had begun.
+                self._interrupted |= self._undecoded
+        else:
             self._work(request, buffers)
 
     def _work(
@@ -135,6 +143,12 @@ class Session:
     def _decoded(self, id_: int) -> None:
         self._undecoded.discard(id_)
         self._sweep()
+
+    def _begin(self, id_: int) -> None:
+        """Says that a request's values have been read, and that the user's code is next."""
+        self._decoded(id_)
+        if id_ in self._interrupted:
+            raise KeyboardInterrupt
 
     def _sweep(self) -> None:
         if not self._undecoded and self._freed:
@@ -174,6 +188,7 @@ class Session:
             self._fail(request.id, error)
         finally:
             self._decoded(request.id)
+            self._interrupted.discard(request.id)
             self._door.watch(self._tell_loss)
 
     async def _perform(self, request: protocol.Asked, incoming: Incoming) -> object:
@@ -183,11 +198,11 @@ class Session:
                 incoming,
                 self._namespace,
                 marked_only=self._marked_only,
-                decoded=lambda: self._decoded(request.id),
+                decoded=lambda: self._begin(request.id),
             )
         if isinstance(request, protocol.Read):
             return await self._read(request)
-        self._decoded(request.id)
+        self._begin(request.id)
         if isinstance(request, protocol.Next):
             return await self._streams.next(request.stream)
         if isinstance(request, protocol.Import):
@@ -200,7 +215,7 @@ class Session:
 
     async def _read(self, request: protocol.Read) -> object:
         arrays = [self._handles.find(handle) for handle in request.handles]
-        self._decoded(request.id)
+        self._begin(request.id)
         if request.form == "item":
             return [await array.item() for array in arrays]
         if request.form == "shape":

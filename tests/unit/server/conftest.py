@@ -27,6 +27,7 @@ class FakeDoor:
         self.canvases = {}
         self.files = {}
         self.closed = False
+        self.interrupts = False
         self._arrived = asyncio.Event()
 
     def post(self, text, buffers):
@@ -56,12 +57,15 @@ class FakeDoor:
     def watch(self, lost):
         self.lost = lost
 
+    def interrupted(self, serial):
+        return self.interrupts
+
     def attach(self, name, canvas):
         self.canvases[name] = canvas
 
     async def next(self, kind):
-        """The next message of that type; the test fails when none comes within a second."""
-        async with asyncio.timeout(1):
+        """The next message of that type; the test fails when none comes."""
+        async with asyncio.timeout(30):
             while True:
                 for index, message in enumerate(self.messages):
                     if message["type"] == kind:

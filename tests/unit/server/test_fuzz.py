@@ -65,6 +65,7 @@ FIELDS = {
         ["asarray", "add", "slice", "reshape", "sum", "transpose", "where", "x"]
     ),
     "stream": IDS,
+    "serial": IDS,
     "version": st.just(VERSION),
     "modules": st.just({}),
     "canvases": st.just({"c": 5}),
@@ -110,6 +111,9 @@ class Door:
 
     def watch(self, lost):
         pass
+
+    def interrupted(self, serial):
+        return False
 
     def attach(self, name, canvas):
         raise AssertionError("there is no canvas")

@@ -147,6 +147,20 @@ async def test_cancel_before_the_task_has_begun_is_answered_too(page):
     assert await page.value("2") == 2
 
 
+async def test_interrupt_before_the_task_has_begun_reaches_it_alone(page):
+    first = page.run("1")
+    page.door.interrupts = True
+    page.send({"type": "interrupt", "serial": 1})
+    page.door.interrupts = False
+    second = page.run("2")
+    error = await page.door.next("error")
+    assert (error["id"], error["error"]["name"]) == (first, "KeyboardInterrupt")
+    assert (await page.door.next("done"))["id"] == second
+    third = page.run("3")
+    page.send({"type": "interrupt", "serial": 2})
+    assert (await page.door.next("done"))["id"] == third
+
+
 async def test_close_cancels_what_runs_and_shuts_the_door(page):
     page.run("import asyncio\nawait asyncio.sleep(60)")
     await asyncio.sleep(0)
