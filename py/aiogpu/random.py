@@ -8,7 +8,7 @@
 The generator is counter-based (Philox4x32-10): it holds a key and a position, which a draw moves on
 by as many words as it has elements, on the host. Nothing is read back, and the same seed and the
 same calls give the same numbers: integers, random, uniform, permutation and choice to the bit on
-every adapter, normal within a few units in the last place.
+every adapter, normal within 4 units in the last place.
 """
 
 from __future__ import annotations

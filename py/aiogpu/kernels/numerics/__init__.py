@@ -25,10 +25,10 @@ from aiogpu.kernels.numerics import (
     remainder,
     trigonometric,
 )
-from aiogpu.kernels.numerics.accuracy import ACCURACY, COMPLEX_ACCURACY
+from aiogpu.kernels.numerics.accuracy import ACCURACY, COMPLEX_ACCURACY, NORMAL_ULP
 from aiogpu.kernels.numerics.function import Function
 
-__all__ = ["ACCURACY", "COMPLEX_ACCURACY", "FUNCTIONS", "Function", "sources"]
+__all__ = ["ACCURACY", "COMPLEX_ACCURACY", "FUNCTIONS", "NORMAL_ULP", "Function", "sources"]
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {

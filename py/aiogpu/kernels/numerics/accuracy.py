@@ -49,6 +49,9 @@ ACCURACY: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     }
 )
 
+# The most units in the last place by which `random.normal` is off what its words stand for.
+NORMAL_ULP = 4.0
+
 # name: (greatest magnitude of a part of an argument, most units from the right value). A unit is
 # 2^-24 of the right value's modulus: the parts of a result are not each as exact where one is far
 # smaller than the other. For a power the magnitude is that of w * log(z).
