@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from aiogpu import dtypes, evaluate, hostdata, shapes, spellings
 from aiogpu.errors import ShapeError, SyncAccessError, UsageError
 from aiogpu.gpu import browser
-from aiogpu.graph import blocks, build, choose, orders, select, table
+from aiogpu.graph import blocks, build, choose, masks, select, table
 from aiogpu.methods import Methods
 from aiogpu.switch import SyncReads
 from aiogpu.unknown import UnknownLength
@@ -444,8 +444,8 @@ class Array(Methods):
     # Indexing
 
     def __getitem__(self, key: object) -> Array:
-        if (mask := _mask(key)) is not None:
-            return UnknownArray(orders.masked(self._node, mask))
+        if (masked := _masked(key)) is not None:
+            return UnknownArray(masks.pick(self._node, masked))
         if (chosen := _chosen(key)) is not None:
             return Array(choose.pick(self._node, chosen))
         return Array(select.cut(self._node, key), select.spell(key, self._cut))
@@ -459,8 +459,8 @@ class Array(Methods):
             )
         operand = as_operand(value)
         value = as_node(value) if operand is None else operand
-        if (mask := _mask(key)) is not None:
-            self._rebind(orders.assign_masked(self._node, mask, value))
+        if (masked := _masked(key)) is not None:
+            self._rebind(masks.assign(self._node, masked, value))
         elif (chosen := _chosen(key)) is not None:
             self._rebind(choose.assign(self._node, chosen, value))
         else:
@@ -491,25 +491,37 @@ class UnknownArray(UnknownLength, Array):
         found.length.hold()
 
 
-def _mask(key: object) -> Node | None:
-    """The node of a key that is a mask: an array of bools, or one bool."""
-    if isinstance(key, tuple) and len(key) == 1:
-        (key,) = key
-    if isinstance(key, bool):
-        return build.constant(key, dtypes.bool_)
-    if isinstance(key, Array):
-        return key._node if key.dtype is dtypes.bool_ else None
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(key, (numpy.ndarray, numpy.bool_)) and key.dtype == bool:
-        return as_node(key)
+def _masked(key: object) -> masks.Masked | None:
+    """A key with a mask in it, an array of bools or one bool; None where there is none."""
+    parts = key if isinstance(key, tuple) else (key,)
+    kinds = _array_kinds()
+    for at, part in enumerate(parts):
+        if _is_mask(part):
+            before, after = parts[:at], parts[at + 1 :]
+            if any(isinstance(other, (bool, *kinds)) for other in (*before, *after)):
+                raise UsageError("index: a mask must be the only array; cut by the others first")
+            return masks.Masked(as_node(part), before, after)
     return None
+
+
+def _is_mask(part: object) -> bool:
+    if isinstance(part, Array):
+        return part.dtype is dtypes.bool_
+    while isinstance(part, list) and part:
+        part = part[0]
+    return isinstance(part, bool) or getattr(part, "dtype", None) == "bool"
+
+
+def _array_kinds() -> tuple[type, ...]:
+    """What an index may be an array as."""
+    numpy = sys.modules.get("numpy")
+    return (Array, list) if numpy is None else (Array, list, numpy.ndarray, numpy.bool_)
 
 
 def _chosen(key: object) -> tuple[object, ...] | None:
     """A key with nodes for its arrays of integers; None where there is no array in it."""
     parts = key if isinstance(key, tuple) else (key,)
-    numpy = sys.modules.get("numpy")
-    kinds = (Array, list) if numpy is None else (Array, list, numpy.ndarray)
+    kinds = _array_kinds()
     if not any(isinstance(part, kinds) for part in parts):
         return None
     return tuple(

@@ -67,10 +67,69 @@ async def test_assigning_where_a_mask_chooses(selenium_worker):
                 assert_array_equal(await kept.numpy(), host[0])
                 assert old is x
     x = gpu.zeros((3, 2))
-    with pytest.raises(gpu.errors.ShapeError, match=r"where\(mask, values, x\)"):
-        x[x == 0] = gpu.arange(6)
+    with pytest.raises(gpu.errors.ShapeError, match=r"broadcast to \(2,\), or to \(None, 2\)"):
+        x[gpu.asarray([True, True, False])] = gpu.zeros((1, 2, 2))
     with pytest.raises(gpu.errors.ShapeError):
         x[gpu.asarray([True, True, False])] = gpu.arange(3)
+
+
+@run_in_pyodide
+async def test_assigning_to_each_that_a_mask_chooses(selenium_worker):
+    import numpy as np
+    import pytest
+    from numpy.testing import assert_array_equal
+
+    import aiogpu as gpu
+
+    rng = np.random.default_rng(3)
+    for dtype in ("uint8", "float32", "complex64", "bool"):
+        host = rng.integers(0, 99, (6, 7)).astype(dtype)
+        rows = np.array([True, False, True, True, False, False])
+        none, one = np.zeros((6, 7), bool), np.zeros((6, 7), bool)
+        one[4, 5] = True
+        for mask in (host.real > 40, rows, none, one, ~none):
+            values = rng.integers(0, 99, host[mask].shape).astype(dtype)
+            for given in (values, values[..., :1] if values.ndim == 2 else values[::-1]):
+                x = gpu.asarray(host)
+                x[gpu.asarray(mask)] = gpu.asarray(given)
+                wanted = host.copy()
+                wanted[mask] = given
+                assert_array_equal(await x.numpy(), wanted, strict=True)
+    host = rng.normal(size=(4, 5, 3)).astype("f4")
+    mask, plane = np.array([True, False, False, True, True]), rng.random((4, 5)) < 0.5
+    for key in (
+        (slice(None), mask), (slice(None), mask, 1), (..., mask, slice(None)), (2, mask),
+        (plane, 0), (plane, slice(None, None, 2)), (plane, ...), (None, plane), (1, mask, -1),
+        (slice(1, 3), mask, slice(2)),
+    ):  # fmt: skip
+        wanted, x = host.copy(), gpu.asarray(host)
+        wanted[key] = 9
+        x[tuple(gpu.asarray(part) if isinstance(part, np.ndarray) else part for part in key)] = 9
+        assert_array_equal(await x.numpy(), wanted)
+        leads = key[0] is plane or key[0] in (1, 2)
+        if leads:
+            assert_array_equal(await gpu.asarray(host)[key].numpy(), host[key])
+        else:
+            with pytest.raises(gpu.errors.UsageError, match="must be the first"):
+                x[key]
+            with pytest.raises(gpu.errors.ShapeError, match="one number"):
+                x[key] = [1.0, 2.0]
+    x = gpu.asarray(host)
+    x[plane, 1] = gpu.asarray(np.arange(plane.sum()))
+    wanted = host.copy()
+    wanted[plane, 1] = np.arange(plane.sum())
+    assert_array_equal(await x.numpy(), wanted)
+
+    x = gpu.asarray(np.arange(5))
+    assert await x[[True, False, True, False, False]].tolist() == [0, 2]
+    x[x > 2] = [10, 20]
+    assert await x.tolist() == [0, 1, 2, 10, 20]
+    for count in (0, 2, 4):
+        y = gpu.arange(5)
+        y[gpu.asarray([True, False, True, True, False])] = gpu.zeros(count, dtype="int32")
+        with pytest.raises(ValueError, match=f"setitem: {count} values: the mask chooses another"):
+            await y.numpy()
+    assert await x.tolist() == [0, 1, 2, 10, 20]
 
 
 @run_in_pyodide

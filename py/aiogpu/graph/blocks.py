@@ -172,8 +172,15 @@ def dense(node: Node, *, from_start: bool = False) -> Node:
     return node if owner is node or is_dense else build.copy(node)
 
 
-def gather(data: Node, indices: Node, axis: int, *, raises: bool) -> Node:
+def gather(data: Node, indices: Node, axis: int, *, raises: bool, fault: str = "") -> Node:
     """Elements of ``data`` along ``axis`` by int32 ``indices`` of one axis.
+
+    Args:
+        data: Where they are.
+        indices: Which.
+        axis: Along which axis.
+        raises: Whether an index out of range makes the value an error; it is clamped otherwise.
+        fault: What the error says of one; "" for that it is out of range.
 
     Raises:
         DTypeError: The indices are not int32.
@@ -182,6 +189,8 @@ def gather(data: Node, indices: Node, axis: int, *, raises: bool) -> Node:
     at = _check_indices("gather", data, indices, axis)
     shape = (*data.shape[:at], indices.shape[0], *data.shape[at + 1 :])
     attrs = {"axis": at, "size": data.shape[at], "shape": shape, "raises": raises}
+    if fault:
+        attrs["fault"] = fault
     return Node(table.TABLE["gather"], (dense(data), dense(indices)), shape, data.dtype, attrs)
 
 

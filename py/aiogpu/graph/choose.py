@@ -126,9 +126,7 @@ def _numbers(part: object, size: int, axis: int) -> Node:
     """An index as a node of int32, checked where its value is known."""
     if isinstance(part, Node):
         if part.dtype.kind not in {"int", "uint"}:
-            raise DTypeError(
-                f"index: {part.dtype.name} array: must be integers; a mask must be the only index"
-            )
+            raise DTypeError(f"index: {part.dtype.name} array: must be integers or a mask")
         return build.cast(part, dtypes.int32)
     if isinstance(part, bool) or not hasattr(part, "__index__"):
         raise UsageError(f"index: {type(part).__name__}: takes integers, slices, None, arrays, ...")

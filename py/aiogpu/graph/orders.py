@@ -1,4 +1,4 @@
-"""Nodes of sorting and searching, and of choosing elements by a mask."""
+"""Nodes of sorting and searching."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiogpu import dtypes, shapes
-from aiogpu.errors import AxisError, DTypeError, ShapeError, UsageError
+from aiogpu.errors import DTypeError, ShapeError, UsageError
 from aiogpu.graph import blocks, build, select, table
 from aiogpu.graph.node import Node
 from aiogpu.shapes import contiguous_strides
 
 if TYPE_CHECKING:
     from aiogpu.dtypes import Scalar
-    from aiogpu.graph.build import Operand
     from aiogpu.shapes import Shape
 
 
@@ -102,7 +101,7 @@ def take_along(data: Node, indices: Node, axis: int) -> Node:
     others = shapes.broadcast([with_size(n.shape, 1) for n in (data, indices)], name)
     shape = with_size(others, count)
     if 0 in shape:
-        return build.constant(_zero(data), data.dtype, shape)
+        return build.constant(zero(data), data.dtype, shape)
     if size == 0:
         raise ShapeError(f"{name}: shape {data.shape}: nothing along axis {at} to index")
     operands = (
@@ -112,7 +111,8 @@ def take_along(data: Node, indices: Node, axis: int) -> Node:
     return Node(table.TAKE_ALONG, operands, shape, data.dtype, {"axis": at, "size": size})
 
 
-def _zero(node: Node) -> Scalar:
+def zero(node: Node) -> Scalar:
+    """A number of a node's kind."""
     return {"bool": False, "float": 0.0, "complex": 0.0}.get(node.dtype.kind, 0)
 
 
@@ -170,63 +170,8 @@ def taken(data: Node, indices: Node) -> Node:
     """Rows of ``data`` by int32 indices of one axis, which are clamped."""
     shape = (indices.shape[0], *data.shape[1:])
     if 0 in shape or data.shape[0] == 0:
-        return build.constant(_zero(data), data.dtype, shape)
+        return build.constant(zero(data), data.dtype, shape)
     return blocks.gather(data, indices, 0, raises=False)
-
-
-def masked(node: Node, mask: Node) -> Found:
-    """The elements of ``node`` that ``mask`` chooses of its first axes.
-
-    Raises:
-        AxisError: The mask's shape is not that of the first axes.
-    """
-    rest = _rest(node, mask)
-    if mask.nelems == 0:
-        return Found(build.constant(_zero(node), node.dtype, (0, *rest)), integer(0))
-    rows = build.reshape(node, (mask.nelems, *rest))
-    found = true_places(mask)
-    return found._replace(node=taken(rows, found.node))
-
-
-def _rest(node: Node, mask: Node) -> Shape:
-    """The axes of ``node`` that ``mask`` says nothing of. A mask may have a size of 0 instead."""
-    rank = len(mask.shape)
-    fits = rank <= len(node.shape) and all(
-        size in {0, had} for size, had in zip(mask.shape, node.shape[:rank], strict=True)
-    )
-    if not fits:
-        raise AxisError(
-            f"index: a mask of shape {mask.shape}: the array has shape {node.shape}, "
-            f"whose first axes must be the mask's"
-        )
-    return node.shape[rank:]
-
-
-def assign_masked(node: Node, mask: Node, value: Operand) -> Node:
-    """The value of ``node`` after ``node[mask] = value``, without knowing how many there are.
-
-    Raises:
-        AxisError: The mask's shape is not that of the first axes.
-        ShapeError: ``value`` does not broadcast to the axes that the mask says nothing of.
-    """
-    rest = _rest(node, mask)
-    if mask.nelems == 0:
-        return node
-    if not isinstance(value, Node):
-        value = build.constant(value, dtypes.scalar_dtype(value))
-    value = build.cast(value, node.dtype)
-    given = value.shape
-    if len(given) == len(rest) + 1 and given[0] == 1:
-        value = build.reshape(value, given[1:])
-    if len(value.shape) > len(rest):
-        raise ShapeError(
-            f"setitem: values of shape {given}: where a mask chooses, one value for all must "
-            f"broadcast to {rest}; write where(mask, values, x) with an element for each of x"
-        )
-    value = build.broadcast_to(value, rest, "setitem")
-    value = build.broadcast_to(build.reshape(value, (*(1,) * len(mask.shape), *rest)), node.shape)
-    flags = build.reshape(mask, (*mask.shape, *(1,) * len(rest)))
-    return build.elementwise("where", flags, value, node)
 
 
 class Groups(NamedTuple):
@@ -264,7 +209,7 @@ def unique(node: Node, size: int | None, name: str) -> Groups:
     flat = build.reshape(node, (n,))
     if n == 0:
         none = integer(0, (many,))
-        values = build.constant(_zero(node), node.dtype, (many,))
+        values = build.constant(zero(node), node.dtype, (many,))
         return Groups(values, none, integer(0, node.shape), none, integer(0))
     came_from = argsort(flat, 0)
     ordered = take_along(flat, came_from, 0)

@@ -65,6 +65,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
                 WORKGROUP * fused.lanes * (16 + fused.ninstrs),
                 writes=(3 if raises else 1) << out,
                 fault_at=params.names.index("fault: u32") if raises else None,
+                fault=attrs.get("fault", ""),
             ),
         )
     )
