@@ -13,26 +13,23 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from aiogpu import device
+from aiogpu import device, execute
 from aiogpu.errors import AioGpuError, DeviceLostError, UsageError
-from aiogpu.graph import table
 from aiogpu.graph.node import SHOWN
 from aiogpu.limits import Limits
-from aiogpu.plan import Planner, Queue, output_nbytes, peak_nbytes
-from aiogpu.program import FAULTS
+from aiogpu.plan import Planner, Queue, peak_nbytes
 from aiogpu.runtime.faults import NBYTES as FAULT_NBYTES
 from aiogpu.runtime.pool import Buffer
 from aiogpu.runtime.transfer import SLICE_S, HostData, HostTarget, JsTarget
 from aiogpu.schedule.fuse import schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from aiogpu.array import Array
     from aiogpu.device import Opener
     from aiogpu.graph.node import Node
     from aiogpu.plan import Task
-    from aiogpu.program import Launch
     from aiogpu.runtime.runtime import Runtime
     from aiogpu.runtime.transfer import Reading, Target
     from aiogpu.schedule.step import Step
@@ -78,7 +75,7 @@ class Evaluator:
                 "await something first"
             )
 
-    async def evaluate(self, nodes: Iterable[Node]) -> Runtime:
+    async def evaluate(self, nodes: Sequence[Node]) -> Runtime:
         """Enqueue all work that ``nodes`` need. Errors stay with the nodes.
 
         Raises:
@@ -86,11 +83,38 @@ class Evaluator:
             DeviceLostError: It was lost meanwhile.
             OutOfMemoryError: The memory limit does not allow it: nothing ran, and nothing failed.
         """
-        wanted = list(nodes)
-        with _pinned(wanted):
+        if (runtime := self._at_once(nodes)) is not None:
+            return runtime
+        with _pinned(nodes):
             runtime = await self.open()
             async with runtime.lock:
-                await self._evaluate(runtime, wanted)
+                await self._evaluate(runtime, nodes)
+        return runtime
+
+    def _at_once(self, nodes: Sequence[Node]) -> Runtime | None:
+        """As `evaluate`, where nothing is to be waited for and all is known; else None.
+
+        That is the usual case, and passing through the event loop's machinery would cost as much
+        as the work itself.
+        """
+        runtime = self.runtime
+        if (
+            runtime is None
+            or runtime.lock.locked()
+            or runtime.pool.limit is not None
+            or not runtime.stream.is_open
+        ):
+            return None
+        for node in nodes:
+            if node.value.__class__ is HostData:
+                return None
+        with _pinned(nodes):
+            tasks = self._planner.known(nodes, runtime.limits, fuse=not EAGER.get())
+            if tasks is None:
+                return None
+            if not all(execute.is_ready(runtime, task) for task in tasks):
+                return None
+            self._run_all(runtime, tasks)
         return runtime
 
     async def _evaluate(self, runtime: Runtime, nodes: Sequence[Node]) -> None:
@@ -116,71 +140,38 @@ class Evaluator:
                 [launch for each in tasks for launch in each.program.launches]
             )
             while tasks:
-                await self._run(runtime, tasks.popleft(), paced=True)
+                await execute.upload_sources(runtime, tasks[0])
+                submits = execute.run(runtime, tasks.popleft())
+                try:
+                    for _ in submits:
+                        await runtime.stream.breathe()
+                finally:
+                    submits.close()
                 if time.perf_counter() - turn > SLICE_S:
                     await runtime.recorder.turn()
                     turn = time.perf_counter()
         for node in nodes:
-            if isinstance(node.value, HostData):
-                try:
-                    await self._buffer(runtime, node, paced=True)
-                except AioGpuError as error:
-                    node.fail(error)
+            try:
+                await execute.upload(runtime, node)
+            except AioGpuError as error:
+                node.fail(error)
 
     def drain(self, nodes: Sequence[Node]) -> None:
         """Enqueue all work that ``nodes`` need, at once and without a turn of the event loop."""
         runtime = self.runtime
         assert runtime is not None
+        tasks = self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get())
+        self._run_all(runtime, list(tasks))
+
+    def _run_all(self, runtime: Runtime, tasks: list[Task]) -> None:
+        """Run tasks, and take them out of the list: nobody may hold what is computed meanwhile."""
         with Queue() as planned:
-            for task in self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()):
-                planned.add(task)
-            task = None  # type: ignore[assignment] # as in `_record`
+            while tasks:
+                planned.add(tasks.pop())
+            planned.tasks.reverse()
             while planned.tasks:
-                _finish(self._run(runtime, planned.tasks.popleft(), paced=False))
-
-    async def _run(self, runtime: Runtime, task: Task, *, paced: bool) -> None:
-        """Record one task of a queue; afterwards its node has a value or an error."""
-        node = task.node
-        try:
-            if node.is_done:  # another plan was here meanwhile
-                return
-            runtime.check_alive()
-            slots = []
-            for source in task.sources:
-                value = _on_device(runtime, source)
-                if value is None:
-                    value = await self._buffer(runtime, source, paced=paced)
-                slots.append(value)
-            value = _outputs(runtime, task, slots)
-            for launch, params in zip(task.program.launches, task.params, strict=True):
-                for _ in _record(runtime, launch, params, slots, node):
-                    if paced:
-                        await runtime.stream.breathe()
-            node.resolve(value)
-        except AioGpuError as error:
-            # An array of a device that was lost before says nothing about this one.
-            if isinstance(error, DeviceLostError) and runtime.lost_reason is not None:
-                runtime.stream.is_lost = True
-            node.fail(error)
-        finally:
-            task.release()
-
-    async def _buffer(self, runtime: Runtime, node: Node, *, paced: bool) -> Buffer:
-        """The buffer of a node that has a value; host data is uploaded at its first use."""
-        value = node.value
-        if isinstance(value, Buffer) and value.pool is not runtime.pool and value.host is not None:
-            value = value.host  # its device was lost
-        if isinstance(value, HostData):
-            host, transfer = value, runtime.transfer
-            if paced:
-                value = await transfer.upload_in_chunks(host, "array")
-            else:
-                value = transfer.upload(host, "array")
-            value.host = host if host.is_kept else None
-            node.value = value
-        assert isinstance(value, Buffer)
-        runtime.check_owner(value, node.op.name)
-        return value
+                for _ in execute.run(runtime, planned.tasks.popleft()):
+                    pass
 
     async def read(self, nodes: Sequence[Node]) -> list[memoryview]:
         """The bytes of ``nodes``, all of them by one submit as far as they are not long.
@@ -217,17 +208,15 @@ class Evaluator:
 
     async def _issue_reads(self, nodes: Sequence[Node]) -> tuple[Runtime, deque[Reading]]:
         """Compute ``nodes`` and record reads of them."""
-        runtime = await self.open()
-        async with runtime.lock:
-            await self._evaluate(runtime, nodes)
-            for node in nodes:
-                self._check(runtime, node)
-            buffers = [await self._buffer(runtime, node, paced=True) for node in nodes]
-            readings = deque(
-                runtime.transfer.begin(buffer, node.nbytes)
-                for buffer, node in zip(buffers, nodes, strict=True)
-            )
-            runtime.stream.flush()
+        runtime = await self.evaluate(nodes)
+        for node in nodes:
+            self._check(runtime, node)
+        buffers = [execute.buffer(runtime, node) for node in nodes]
+        readings = deque(
+            runtime.transfer.begin(buffer, node.nbytes)
+            for buffer, node in zip(buffers, nodes, strict=True)
+        )
+        runtime.stream.flush()
         return runtime, readings
 
     async def _settle(self, runtime: Runtime, node: Node, reading: Awaitable[None]) -> None:
@@ -305,74 +294,6 @@ class Evaluator:
         return list(schedule(nodes, limits, fuse=not EAGER.get()))
 
 
-def _on_device(runtime: Runtime, source: Node) -> Any:  # noqa: ANN401 - a buffer, or several
-    """The value of ``source`` if it can be bound as it is, else None.
-
-    Raises:
-        AioGpuError: What the source failed with.
-    """
-    if source.error is not None:
-        raise source.error
-    value = source.value
-    if value.__class__ is Buffer:
-        return value if value.pool is runtime.pool and value.error is None else None
-    return value if value.__class__ is tuple else None
-
-
-def _outputs(runtime: Runtime, task: Task, slots: list[Any]) -> Any:  # noqa: ANN401 - the same
-    """What the task's node will have as its value; appends what the launches bind to ``slots``."""
-    node = task.node
-    if node.op is table.PICK:
-        assert node.attrs is not None
-        return slots[0][node.attrs["index"]]
-    if task.is_alias:
-        slots[0].is_shared = True
-        return slots[0]
-    pool = runtime.pool
-    if task.base is None:
-        # A kernel's output may begin with the bytes of an operand, which it changes.
-        changed: dict[int, int] = node.attrs.get("changed", {}) if node.attrs else {}
-        bases = {at: node.inputs[operand] for at, operand in changed.items()}
-        made = [
-            _successor(runtime, bases[at], slots[task.inputs.index(bases[at])])
-            if at in bases
-            else pool.allocate(nbytes, node.op.name)
-            for at, nbytes in enumerate(output_nbytes(node))
-        ]
-    else:
-        made = [_successor(runtime, task.base, slots.pop())]
-    slots += made
-    for nbytes in task.program.temporaries:
-        slots.append(pool.allocate(nbytes, node.op.name))
-    return made[0] if len(made) == 1 else tuple(made)
-
-
-def _record(
-    runtime: Runtime, launch: Launch, params: tuple[int, ...], slots: list[Buffer], node: Node
-) -> Iterable[None]:
-    """Record a launch; what comes out of it, one after another, are the submits it filled."""
-    if launch.fault_at is None:
-        buffers = [slots[at] for at in launch.bindings]
-    else:
-        faults = runtime.faults
-        buffers = [slots[at] if at != FAULTS else faults.buffer() for at in launch.bindings]
-        params = faults.arm(launch, params, node.origin)
-    return runtime.launch(launch, params, buffers, node.made)
-
-
-def _successor(runtime: Runtime, base: Node, old: Buffer) -> Buffer:
-    """A buffer with the bytes of ``base``, to be changed: its own if nobody else can see it."""
-    is_last = base.holders == 0 and base.consumers == 1 and base.readers == 1
-    if is_last and not old.is_shared and old.host is None:
-        serial = old.serial
-        new = runtime.pool.inherit(old)
-        runtime.stream.follow(serial, new)
-        return new
-    new = runtime.pool.allocate(old.nbytes, "store")
-    runtime.stream.copy(old, new, -(-old.nbytes // 4) * 4)
-    return new
-
-
 @contextmanager
 def _pinned(nodes: Sequence[Node]) -> Iterator[None]:
     """Keep the values of ``nodes`` as they are: no store may take over their memory."""
@@ -383,15 +304,6 @@ def _pinned(nodes: Sequence[Node]) -> Iterator[None]:
     finally:
         for node in nodes:
             node.holders -= 1
-
-
-def _finish(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine that does not wait."""
-    try:
-        coroutine.send(None)
-    except StopIteration:
-        return
-    raise AssertionError("a drain must not wait")
 
 
 DEFAULT = Evaluator(device.DEFAULT)

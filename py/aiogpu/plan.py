@@ -19,8 +19,8 @@ from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
 from aiogpu.program import Program
 from aiogpu.runtime.transfer import HostData
-from aiogpu.schedule.fuse import portions, steps
-from aiogpu.schedule.order import serial
+from aiogpu.schedule.fuse import PORTION, Portion, portions, steps
+from aiogpu.schedule.order import order, serial
 from aiogpu.schedule.step import Load
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from aiogpu.graph.node import Node
     from aiogpu.limits import Limits
     from aiogpu.program import Launch
-    from aiogpu.schedule.fuse import Portion
     from aiogpu.schedule.step import Step
 
 MAX_PLANS: Final = 512
@@ -57,9 +56,9 @@ class Task:
     is_alias: bool = False
 
     @property
-    def sources(self) -> tuple[Node, ...]:
+    def sources(self) -> Sequence[Node]:
         """The nodes whose values it reads or takes over."""
-        return tuple(self.inputs) if self.base is None else (*self.inputs, self.base)
+        return self.inputs if self.base is None else (*self.inputs, self.base)
 
     def expect(self) -> None:
         """Count it among the readers of its sources."""
@@ -128,6 +127,18 @@ class Planner:
                     yield _task(each, nodes)
                 continue
             yield from self._make(portion, nodes, key, fuse=fuse)
+
+    def known(self, roots: Sequence[Node], limits: Limits, *, fuse: bool) -> list[Task] | None:
+        """As `plan`, of what is one portion and was planned before; else None."""
+        asked = {root for root in roots if not root.is_done}
+        if not asked:
+            return []
+        nodes = order(asked)
+        if len(nodes) > PORTION:
+            return None
+        described, numbered = describe(Portion(nodes, asked))
+        kept = self._plans.get((limits, fuse, *described))
+        return None if kept is None else [_task(each, numbered) for each in kept]
 
     def _make(
         self, portion: Portion, nodes: Sequence[Node], key: tuple[Any, ...], *, fuse: bool

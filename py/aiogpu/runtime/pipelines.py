@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aiogpu.errors import KernelError
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from aiogpu.program import Launch
     from aiogpu.runtime.counters import Counters
 
+MAX_MET: Final = 4096
 Key = tuple[str, str, tuple[tuple[str, float], ...], int]
 
 
@@ -25,6 +26,13 @@ class Pipelines:
         self._refused: dict[Key, KernelError] = {}
         self._flights: dict[Key, asyncio.Future[None]] = {}
         self._next = 0
+        # The launches of plans that are kept come again and again: by identity, without hashing
+        # their texts.
+        self._met: dict[int, tuple[Launch, int]] = {}
+
+    def has(self, launch: Launch) -> bool:
+        """Whether the pipeline of ``launch`` is there."""
+        return id(launch) in self._met or _key(launch) in self._ready
 
     def ready(self, launch: Launch) -> int | None:
         """The pipeline of ``launch``, or None while it is not compiled.
@@ -67,10 +75,16 @@ class Pipelines:
         Raises:
             KernelError: The shader is known not to compile.
         """
-        if (found := self.ready(launch)) is not None:
-            return found
-        number = self._ready[_key(launch)] = self._number()
-        self._recorder.compile_now(number, launch)
+        met = self._met.get(id(launch))
+        if met is not None and met[0] is launch:
+            return met[1]
+        number = self.ready(launch)
+        if number is None:
+            number = self._ready[_key(launch)] = self._number()
+            self._recorder.compile_now(number, launch)
+        if len(self._met) >= MAX_MET:
+            self._met.clear()
+        self._met[id(launch)] = launch, number
         return number
 
     def _number(self) -> int:

@@ -84,6 +84,11 @@ class Stream:
         """Whether the open batch should be submitted."""
         return self._dispatches >= MAX_DISPATCHES or self._cost >= self._budget
 
+    @property
+    def is_open(self) -> bool:
+        """Whether new work need not wait."""
+        return self.unfinished <= self.window
+
     def has_room(self, launch: Launch) -> bool:
         """Whether a linear launch need not be cut."""
         groups = launch.groups
