@@ -53,7 +53,7 @@ def test_random_graphs_give_the_values_of_numpy_fused_or_not(selenium_worker, ba
 @pytest.mark.driver_timeout(120)
 def test_random_graphs_by_the_kernels_of_hardware_within_the_least_limits(selenium_worker):
     limits = {"is_fallback": False, "immediate_nbytes": 0, "max_storage_buffers": 8}
-    _, failures = check(selenium_worker, SOURCES, list(range(200, 206)), limits)
+    _, failures = check(selenium_worker, SOURCES, list(range(200, 210)), limits)
     assert failures == [], f"{len(failures)} wrong outputs\n" + "\n\n".join(failures[:5])
 
 

@@ -172,6 +172,8 @@ def test_products_by_both_kernels(shaders):
         for one, two in (
             ((5, 7), (7, 3)), ((70, 80), (80, 90)), ((2, 5, 7), (7, 3)), ((2, 1, 5, 7), (3, 7, 3)),
             ((2, 3, 1, 5, 7), (2, 1, 4, 7, 3)), ((7,), (7, 3)), ((2, 5, 7), (7,)),
+            ((2048, 7), (7, 2048)), ((2048, 32), (32, 2048)), ((1024, 16), (16, 1024)),
+            ((640, 16), (16, 642)), ((64, 32), (32, 64)),
         ):  # fmt: skip
             node = build.matmul(leaf(dtype, one), leaf(dtype, two))
             shaders.add(f"matmul {dtype.name} {one} {two}", node)
@@ -206,7 +208,10 @@ def test_operations_along_an_axis(shaders):
         if dtype.kind != "complex":
             large = blocks.search("argmax", leaf(dtype, (100_000,)), None, keepdims=False)
             shaders.add(f"argmax {dtype.name}", large)
-    for shape, axis in (((9,), 0), ((5, 300), 1), ((300, 5), 0), ((3, 4, 5), 1)):
+    for shape, axis in (
+        ((9,), 0), ((5, 300), 1), ((300, 5), 0), ((3, 4, 5), 1), ((3, 4096), 1), ((3, 5000), 1),
+        ((256, 3), 0), ((2, 9000), 1),
+    ):  # fmt: skip
         for name in ("softmax", "log_softmax"):
             work = build.elementwise("add", laid_like(shape), 1.0)
             shaders.add(f"{name} {shape} {axis}", blocks.along(name, work, axis))

@@ -10,6 +10,8 @@ from aiogpu.schedule.step import OUT, Apply, Cast, Code, Const, Iota, Load, Plac
 from aiogpu.shapes import View, contiguous_strides
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from aiogpu.dtypes import DType
     from aiogpu.kernels.writer import Params
     from aiogpu.schedule.step import Instr
@@ -128,6 +130,7 @@ class Function:
         self.tag = tag
         self.lay = layout(code)
         self._guarded = guarded(code)
+        self._given: Collection[int] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -163,11 +166,53 @@ class Function:
             if isinstance(instr, Apply) and instr.op.functions
         }
 
-    def text(self, head: str, stored: dict[int, str]) -> str:
+    def aligned(self, stored: Mapping[int, str]) -> set[int]:
+        """The inputs that are read at the element's own number alone, as they are declared.
+
+        Four neighbours of one, the first of a number that four divides, are a vector.
+        """
+        found: dict[int, int] = {}
+        others: set[int] = set()
+        for instr, access in zip(self.code.instrs, self.lay.loads, strict=True):
+            if not isinstance(instr, Load):
+                continue
+            assert access is not None
+            is_own = instr.place == 0 and access.kind in {"direct", "offset"}
+            is_word = not instr.dtype.is_packed and stored[instr.slot] == instr.dtype.compute
+            is_half = instr.dtype is dtypes.float16 and stored[instr.slot] == "f16"
+            is_scalar = instr.dtype.kind != "complex" and (is_word or is_half)
+            is_whole = access.offset % 4 == 0
+            is_one = found.setdefault(instr.slot, access.offset) == access.offset
+            if not (is_own and is_scalar and is_whole and is_one):
+                others.add(instr.slot)
+        return found.keys() - others
+
+    def vector_number(self, slot: int, index: str) -> str:
+        """The number of the vector that holds four elements of an aligned input.
+
+        Args:
+            slot: The input.
+            index: A quarter of the first element's number.
+        """
+        offsets = [
+            f"p.o{self.tag}{at}"
+            for at, (instr, access) in enumerate(zip(self.code.instrs, self.lay.loads, strict=True))
+            if isinstance(instr, Load) and instr.slot == slot
+            if access is not None and access.kind == "offset"
+        ]
+        return f"{index} + {offsets[0]} / 4u" if offsets else index
+
+    def text(self, head: str, stored: Mapping[int, str], given: Collection[int] = ()) -> str:
         """The function, under ``head``; it gives the last instruction's value.
 
         Every instruction is one ``let``: nested expressions hundreds deep do not compile in Tint.
+
+        Args:
+            head: Name and parameters.
+            stored: How each input is declared.
+            given: Inputs whose element is not loaded: a parameter, ``x`` and the slot, is it.
         """
+        self._given = given
         lines = self._coordinates(0, "i")
         for at, (place, access) in enumerate(
             zip(self.code.places, self.lay.places, strict=True), 1
@@ -219,10 +264,12 @@ class Function:
         )
         return f"(p.o{name}{terms})"
 
-    def _expression(self, at: int, instr: Instr, stored: dict[int, str]) -> str:
+    def _expression(self, at: int, instr: Instr, stored: Mapping[int, str]) -> str:
         code = self.code
         match instr:
             case Load(slot, _, dtype, place):
+                if slot in self._given:
+                    return f"x{slot}"
                 access = self.lay.loads[at]
                 assert access is not None
                 index = self._number(access, f"{self.tag}{at}", place)

@@ -1,4 +1,7 @@
-"""Elementwise kernels: one invocation computes one element, or one word of packed elements."""
+"""Elementwise kernels: one invocation computes one element, or one word of packed elements.
+
+On a GPU four elements, where they are vectors in memory: that is what its memory is fastest at.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
             f"{step.node.op.name}: shape {step.body.space}: {nelems} elements, "
             f"{MAX_ELEMENTS} allowed"
         )
-    fused = Fused(step, limits)
+    by_fours = not limits.is_fallback and nelems % 4 == 0
+    fused = Fused(step, limits, takes_fours=by_fours, puts_fours=by_fours)
+    if fused.takes_fours != fused.puts_fours:
+        fused = Fused(step, limits)
     params = Params()
     params.add("n", nelems)
     fused.add_params(params)
@@ -40,11 +46,23 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
             params=params,
             buffers=fused.buffers(),
             declarations=fused.functions(),
-            body=indent(fused.each(WORKGROUP, "p.n", ["let value = operand(i);"], "value")),
+            body=indent(_body(fused)),
             workgroup=WORKGROUP,
         ),
     )
     bindings = (*fused.slots, len(step.inputs))
-    groups = -(-nelems // (WORKGROUP * fused.lanes))
-    cost = WORKGROUP * fused.lanes * (fused.ninstrs + 2)
+    lanes = 4 if fused.puts_fours else fused.lanes
+    groups = -(-nelems // (WORKGROUP * lanes))
+    cost = WORKGROUP * lanes * (fused.ninstrs + 2)
     return Program((launch(wgsl, step.node.op.name, params, space, bindings, groups, cost),))
+
+
+def _body(fused: Fused) -> list[str]:
+    if not fused.puts_fours:
+        return fused.each(WORKGROUP, "p.n", ["let value = operand(i);"], "value")
+    return [
+        f"let q = group * {WORKGROUP}u + lid;",
+        "if (q >= p.n / 4u) { return; }",
+        "let values = operand4(q);",
+        *fused.store_four("q", "values"),
+    ]

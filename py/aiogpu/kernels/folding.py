@@ -6,19 +6,24 @@ folds. On a software adapter, where barriers cost 30 to 40 times, every invocati
 own, or a part of one.
 
 Neighbouring invocations read neighbouring elements: along the row where it lies so in memory, else
-across rows. The elementwise work before the fold runs in the first pass, that after it in the last.
+across rows. On a GPU an invocation has four folds under way, whose loads do not wait for each
+other; along a row they take the parts of a vector. The elementwise work before the fold runs in the
+first pass, that after it in the last.
 """
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aiogpu.kernels.fused import Fused
+from aiogpu.kernels.fused import MAX_INSTRS, Fused
 from aiogpu.kernels.writer import MAX_TURNS, Params, TextCache, indent, launch, shader
 from aiogpu.program import Program
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aiogpu.limits import Limits
     from aiogpu.program import Launch, ParamSpace
     from aiogpu.schedule.step import Step
@@ -148,9 +153,11 @@ def _launch(
     cache: TextCache,
 ) -> Launch:
     assert step.core.attrs is not None
+    is_wide = this.is_first and this.spread > 1
     fused = Fused(
         step,
         limits,
+        takes_fours=is_wide and this.is_along and this.inner % 4 == 0,
         moved=step.core.attrs["axes"],
         is_first=this.is_first,
         is_last=this.is_last,
@@ -188,7 +195,7 @@ def _text(fold: Fold, fused: Fused, this: Pass, params: Params, space: ParamSpac
     else:
         lines = [
             *_share(this),
-            *_walk(fold, this, f"(split * {spread}u + s)", f"({spread}u * p.splits)"),
+            *_walk_wide(fold, fused, this),
             *(_meet(fold, this) if spread > 1 else []),
             "if (s == 0u && o < p.outer) {",
             *(f"  {line}" for line in _leave(fold, fused, this)),
@@ -237,6 +244,53 @@ def _share(this: Pass) -> list[str]:
         ),
         f"let o = group % blocks * {columns}u + c;",
     ]
+
+
+def _walk_wide(fold: Fold, fused: Fused, this: Pass) -> list[str]:
+    """As `_walk`, by four folds side by side."""
+    first, step = f"(split * {this.spread}u + s)", f"({this.spread}u * p.splits)"
+    is_long = fused.ninstrs > MAX_INSTRS and not fused.takes_fours
+    if not this.is_first or this.spread == 1 or is_long:
+        return _walk(fold, this, first, step)
+    names = [name for name, _, _ in fold.variables]
+    copies = ["", "_1", "_2", "_3"]
+    starts = [f"var {name}{tag} = {start};" for tag in copies for name, _, start in fold.variables]
+
+    def take(tag: str, j: str, v: str) -> str:
+        lines = [_renamed(line, names, tag) for line in fold.take]
+        return f"{{ let j = {j}; let v = {v}; {' '.join(lines)} }}"
+
+    if fused.takes_fours:
+        loops = [
+            f"for (var q = {first}; q < p.inner / 4u; q += {step}) {{",
+            "  let x = operand4(o * (p.inner / 4u) + q);",
+            *(f"  {take(tag, f'4u * q + {at}u', f'x[{at}]')}" for at, tag in enumerate(copies)),
+            "}",
+        ]
+    else:
+        loops = [
+            f"var at = {first};",
+            f"let step = {step};",
+            "for (; at + 3u * step < p.inner; at += 4u * step) {",
+            *(f"  let x{k} = operand(o * p.inner + at + {k}u * step);" for k in range(4)),
+            *(f"  {take(tag, f'at + {k}u * step', f'x{k}')}" for k, tag in enumerate(copies)),
+            "}",
+            "for (; at < p.inner; at += step) {",
+            f"  {take('', 'at', 'operand(o * p.inner + at)')}",
+            "}",
+        ]
+    merges = [
+        "{ "
+        + " ".join([*(f"let other_{name} = {name}{tag};" for name in names), *fold.merge])
+        + " }"
+        for tag in copies[1:]
+    ]
+    return [*starts, "if (o < p.outer) {", *(f"  {line}" for line in (*loops, *merges)), "}"]
+
+
+def _renamed(text: str, names: Sequence[str], tag: str) -> str:
+    """A text in which some names end in ``tag``."""
+    return re.sub(rf"\b({'|'.join(names)})\b", rf"\1{tag}", text)
 
 
 def _walk(fold: Fold, this: Pass, first: str, step: str) -> list[str]:

@@ -3,6 +3,7 @@
 ::
 
     operand(i)        the element that the core takes, computed on the way
+    operand4(q)       the four from 4 q on
     finish(i, value)  the output's element, computed from what the core gives
     spot(i)           where an element lies among the others, if axes were moved behind the rest
     target(i)         where the output's element is stored, if not at its own number
@@ -12,7 +13,7 @@ Kernels write calls of them by the methods of `Fused`, which leave out what ther
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aiogpu.kernels import types
 from aiogpu.kernels.body import Function, Spot, buffer, moved_last
@@ -27,12 +28,17 @@ if TYPE_CHECKING:
     from aiogpu.schedule.step import Step
 
 
+MAX_INSTRS: Final = 24  # in a body that is written four times
+
+
 class Fused:
     """What surrounds the core of a step in one of its launches.
 
     Attributes:
         slots: The inputs that the launch binds, in order.
         dtype: The dtype of the elements that are stored.
+        takes_fours: There is an ``operand4``.
+        puts_fours: The output is stored by `store_four`, and not otherwise.
     """
 
     def __init__(
@@ -45,6 +51,8 @@ class Fused:
         is_last: bool = True,
         is_scattered: bool = False,
         fours: Sequence[bool] = (),
+        takes_fours: bool = False,
+        puts_fours: bool = False,
     ) -> None:
         """As the class says.
 
@@ -57,6 +65,9 @@ class Fused:
             is_scattered: Whether it writes elements one by one, not whole words of them.
             fours: For each operand that the core reads as it lies, whether it would read it by
                 aligned vectors of four.
+            takes_fours: Whether it would take elements of the body by four, of which four divides
+                the number of the first.
+            puts_fours: Whether it would store such fours.
         """
         self._step = step
         self._has_f16 = limits.has_f16
@@ -85,8 +96,40 @@ class Fused:
         self.slots = sorted(slots)
         self._stored = self._declared()
         self._fours = self._vectors(fours)
-        for slot in self._fours:
+        self.puts_fours = puts_fours and is_last and self._can_put_fours()
+        self.takes_fours = (
+            takes_fours
+            and self._before is not None
+            and len(self._before.code.instrs) <= MAX_INSTRS
+            and self._before.code.dtype.compute in {"f32", "i32", "u32"}
+        )
+        self._aligned: set[int] = set()
+        if self.takes_fours and self._before is not None:
+            after = self._after.code.slots if self._after is not None else []
+            self._aligned = self._before.aligned(self._stored) - {*after, OUT}
+        for slot in (*self._fours, *self._aligned):
             self._stored[slot] = f"vec4<{self._stored[slot]}>"
+
+    def _can_put_fours(self) -> bool:
+        """Whether four neighbours of the output are a vector in memory, and nobody reads it."""
+        return (
+            self._target is None
+            and self.dtype.kind != "complex"
+            and OUT not in self._step_slots()
+            and self.out_kind in {"f32", "i32", "u32", "f16"}
+            and types.lanes(self.dtype, self._has_f16) == 1
+        )
+
+    def _step_slots(self) -> set[int]:
+        """All slots that the functions read, the output's own among them."""
+        both = (self._before, self._after)
+        return {
+            instr.slot
+            for function in both
+            if function is not None
+            for instr in function.code.instrs
+            if isinstance(instr, Load)
+        }
 
     def _vectors(self, fours: Sequence[bool]) -> set[int]:
         """The inputs that are declared as vectors: those that nobody reads otherwise."""
@@ -152,6 +195,7 @@ class Fused:
             self._step.slots,
             self.dtype,
             tuple(self._stored.items()),
+            (self.takes_fours, self.puts_fours),
             *(part and part.key for part in parts),
         )
 
@@ -164,20 +208,46 @@ class Fused:
     def buffers(self) -> list[tuple[str, str, bool]]:
         """The inputs as bindings, and the output if this launch writes it."""
         inputs = [(buffer(slot), self._stored[slot], False) for slot in self.slots]
-        return [*inputs, ("out", self.out_kind, True)] if self._is_last else inputs
+        out = f"vec4<{self.out_kind}>" if self.puts_fours else self.out_kind
+        return [*inputs, ("out", out, True)] if self._is_last else inputs
 
     def functions(self) -> str:
         """The text of the functions."""
         parts = (self._before, self._after)
         own = [part.functions for part in parts if part is not None]
         texts = list({text: None for each in own for text in each})
-        if self._before is not None:
+        if self._before is not None and not self.takes_fours:
             texts.append(self._before.text("fn operand(i: u32)", self._stored))
+        elif self._before is not None:
+            texts += self._operand_four(self._before)
         if self._after is not None:
             kind = self._step.core.dtype.compute
             texts.append(self._after.text(f"fn finish(i: u32, value: {kind})", self._stored))
         texts += [spot.text() for spot in (self._spot, self._target) if spot is not None]
         return "".join(texts)
+
+    def _operand_four(self, before: Function) -> list[str]:
+        """Functions of one element, given what is loaded by vectors, and of four."""
+        slots = sorted(self._aligned)
+        kinds = {slot: self._stored[slot].removeprefix("vec4<").rstrip(">") for slot in slots}
+        given = "".join(
+            f", x{slot}: {'f32' if kinds[slot] == 'f16' else kinds[slot]}" for slot in slots
+        )
+        lines = []
+        for slot in slots:
+            vector = f"{buffer(slot)}[{before.vector_number(slot, 'q')}]"
+            lines.append(f"let x{slot} = {f'vec4f({vector})' if kinds[slot] == 'f16' else vector};")
+        each = (
+            f"element(4u * q + {lane}u{''.join(f', x{slot}[{lane}]' for slot in slots)})"
+            for lane in range(4)
+        )
+        kind = before.code.dtype.compute
+        lines.append(f"return vec4<{kind}>({', '.join(each)});")
+        body = "".join(f"  {line}\n" for line in lines)
+        return [
+            before.text(f"fn element(i: u32{given})", self._stored, slots),
+            f"fn operand4(q: u32) -> vec4<{kind}> {{\n{body}}}\n",
+        ]
 
     # What kernels write
 
@@ -223,6 +293,18 @@ class Fused:
                 "}",
             ]
         return [f"out[{place}] = {types.element(done, self.dtype, self.out_kind)};"]
+
+    def store_four(self, index: str, values: str) -> list[str]:
+        """Statements that finish and store the four elements from ``4 * index`` on."""
+        kind = self.out_kind
+        done = [
+            types.element(self.finish(f"(4u * {index} + {lane}u)", f"{values}[{lane}]"),
+                          self.dtype, kind)
+            for lane in range(4)
+        ]  # fmt: skip
+        if self._after is None and kind == self.dtype.compute:
+            return [f"out[{index}] = {values};"]
+        return [f"out[{index}] = vec4<{kind}>({', '.join(done)});"]
 
     def each(self, workgroup: int, count: str, statements: Sequence[str], value: str) -> list[str]:
         """Statements of a kernel of which an invocation computes one element ``i`` of the output.

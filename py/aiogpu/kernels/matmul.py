@@ -37,6 +37,10 @@ class Kernel(NamedTuple):
         depth: Length of the tiles in workgroup memory.
         tall: Rows of one invocation's block.
         wide: Columns of it, a multiple of 4.
+        is_ahead: Whether it fetches the next tiles while it multiplies these.
+        is_unrolled: Whether loops are written out: with loops, or stores by vectors, an NVIDIA
+            compiler chooses registers that cost up to a third. Software adapters compile it for
+            minutes.
     """
 
     kind: str
@@ -45,6 +49,8 @@ class Kernel(NamedTuple):
     depth: int
     tall: int
     wide: int
+    is_ahead: bool = True
+    is_unrolled: bool = True
 
     @property
     def across(self) -> int:
@@ -57,6 +63,7 @@ class Kernel(NamedTuple):
         return self.across * (self.rows // self.tall)
 
 
+HUGE: Final = Kernel("tiled", 128, 128, 16, 8, 8, is_ahead=False)
 LARGE: Final = Kernel("tiled", 128, 64, 16, 8, 8)
 MIDDLE: Final = Kernel("tiled", 64, 64, 16, 8, 8)
 SMALL: Final = Kernel("tiled", 32, 32, 32, 4, 4)
@@ -73,8 +80,9 @@ def choose(shape: tuple[int, ...], dtype: DType, limits: Limits) -> Kernel:
         return PLAIN
     if limits.is_fallback:
         return DIRECT if min(m, n) >= 48 else DIRECT_SMALL
-    for kernel in (LARGE, MIDDLE):
-        if prod(batch) * -(-m // kernel.rows) * -(-n // kernel.columns) >= BUSY:
+    for kernel in (HUGE, LARGE, MIDDLE):
+        busy = 2 * BUSY if kernel is HUGE else BUSY
+        if prod(batch) * -(-m // kernel.rows) * -(-n // kernel.columns) >= busy:
             return kernel
     return SMALL
 
@@ -155,7 +163,8 @@ def render_product(step: Step, product: Product, limits: Limits, cache: TextCach
     fused = Fused(step, limits, is_scattered=True, fours=fours)
     fused.add_params(params)
     space = params.space(limits)
-    key = (product.label, kernel, space, core.dtype, len(product.sizes), fused.key)
+    is_whole = k % kernel.depth == 0
+    key = (product.label, kernel, is_whole, space, core.dtype, len(product.sizes), fused.key)
     wgsl = cache.get(key) or cache.put(key, _text(step, fused, kernel, params, space, product))
     groups = batches * -(-m // kernel.rows) * -(-n // kernel.columns)
     bindings = (*fused.slots, len(step.inputs))
@@ -177,8 +186,12 @@ def _text(
     step: Step, fused: Fused, kernel: Kernel, params: Params, space: ParamSpace, product: Product
 ) -> str:
     dtype = step.core.dtype
-    write = {"tiled": _tiled, "direct": _direct, "plain": _plain}[kernel.kind]
-    declarations, body = write(kernel, dtype.compute)
+    if kernel.kind == "tiled":
+        is_whole = product.shape[3] % kernel.depth == 0
+        declarations, body = _tiled(kernel, dtype.compute, is_whole, is_bare=not fused.ninstrs)
+    else:
+        write = _direct if kernel.kind == "direct" else _plain
+        declarations, body = write(kernel, dtype.compute)
     loads = _loads(fused, dtype, product) if kernel.kind != "plain" else ""
     readers = "".join(
         fused.reader(at, name)
@@ -354,7 +367,8 @@ def _direct(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
     return "", [*body, "}", *_puts(kernel, kind, "top + {}", "left + 4u * {}")]
 
 
-def _tiled(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
+def _tiled(kernel: Kernel, kind: str, is_whole: bool, *, is_bare: bool) -> tuple[str, list[str]]:
+    """The text of a kernel whose tiles go through workgroup memory."""
     rows, columns, depth = kernel.rows, kernel.columns, kernel.depth
     size, across = kernel.workgroup, kernel.across
     down = size // across
@@ -365,49 +379,103 @@ def _tiled(kernel: Kernel, kind: str) -> tuple[str, list[str]]:
         f"var<workgroup> tile_b: array<{four}, {depth * wide}>;\n"
     )
     parts_a, parts_b = rows * deep // size, depth * wide // size
-    fetch = []
-    for i in range(parts_a):
-        at = f"(lid + {i * size}u)"
-        row = f"min(row0 + {at} / {deep}u, p.m - 1u)"
-        fetch.append(f"ra{i} = a4_end(a0 + {row} * p.a_row, k0 + {at} % {deep}u * 4u);")
-    for i in range(parts_b):
-        at = f"(lid + {i * size}u)"
-        k = f"(k0 + {at} / {wide}u)"
-        load = f"right(b0, min{k[:-1]}, p.k - 1u), col0 + {at} % {wide}u * 4u)"
-        fetch.append(f"rb{i} = select({four}(), {load}, {k} < p.k);")
+    places, fetch = _fetches(kernel, four, is_whole=is_whole)
+    keep = [
+        *(f"tile_a[lid + {i * size}u] = ra{i};" for i in range(parts_a)),
+        *(f"tile_b[lid + {i * size}u] = rb{i};" for i in range(parts_b)),
+    ]
+    multiply = []
+    for part in (f"{q}u" for q in range(deep)) if kernel.is_unrolled else ("q",):
+        multiply.append("{" if kernel.is_unrolled else f"for (var q = 0u; q < {deep}u; q++) {{")
+        multiply += [
+            f"  let y{q}_{j} = tile_b[({part} * 4u + {q}u) * {wide}u + tx + {j * across}u];"
+            for q in range(4)
+            for j in range(kernel.wide // 4)
+        ]
+        for i in range(kernel.tall):
+            multiply += [
+                "  {",
+                f"    let x = tile_a[(ty + {i * down}u) * {deep}u + {part}];",
+                *(f"    {line}" for line in _multiply(kernel, kind, i, "x")),
+                "  }",
+            ]
+        multiply.append("}")
     body = [
         *_sums(kernel, kind),
         *(f"var ra{i}: {four};" for i in range(parts_a)),
         *(f"var rb{i}: {four};" for i in range(parts_b)),
+        *places,
+        *_loop(kernel, fetch, keep, multiply),
+    ]
+    row = f"row0 + ty + {down}u * {{}}"
+    col = f"col0 + (tx + {across}u * {{}}) * 4u"
+    if not is_bare or not kernel.is_unrolled:
+        return declarations, body + _puts(kernel, kind, row, col)
+    stores = [
+        f"put(c0, {row.format(f'{i}u')}, {col.format(f'{j}u')} + {lane}u, c{i}_{j}[{lane}]);"
+        for i in range(kernel.tall)
+        for j in range(kernel.wide // 4)
+        for lane in range(4)
+    ]
+    return declarations, body + stores
+
+
+def _loop(kernel: Kernel, fetch: list[str], keep: list[str], multiply: list[str]) -> list[str]:
+    """The walk along the inner axis: fetch tiles, keep them in workgroup memory, multiply."""
+    if not kernel.is_ahead:
+        return [
+            f"for (var k0 = 0u; k0 < p.k; k0 += {kernel.depth}u) {{",
+            *(f"  {line}" for line in (*fetch, *keep)),
+            "  workgroupBarrier();",
+            *(f"  {line}" for line in multiply),
+            "  workgroupBarrier();",
+            "}",
+        ]
+    return [
         "var k0 = 0u;",
         *fetch,
-        # While one tile is multiplied, the next is on its way.
         "loop {",
-        *(f"  tile_a[lid + {i * size}u] = ra{i};" for i in range(parts_a)),
-        *(f"  tile_b[lid + {i * size}u] = rb{i};" for i in range(parts_b)),
+        *(f"  {line}" for line in keep),
         "  workgroupBarrier();",
-        f"  k0 += {depth}u;",
+        f"  k0 += {kernel.depth}u;",
         "  if (k0 < p.k) {",
         *(f"    {line}" for line in fetch),
         "  }",
-        f"  for (var q = 0u; q < {deep}u; q++) {{",
+        *(f"  {line}" for line in multiply),
+        "  if (k0 >= p.k) { break; }",
+        "  workgroupBarrier();",
+        "}",
     ]
-    body += [
-        f"    let y{q}_{j} = tile_b[(q * 4u + {q}u) * {wide}u + tx + {j * across}u];"
-        for q in range(4)
-        for j in range(kernel.wide // 4)
-    ]
-    for i in range(kernel.tall):
-        body += [
-            "    {",
-            f"      let x = tile_a[(ty + {i * down}u) * {deep}u + q];",
-            *(f"      {line}" for line in _multiply(kernel, kind, i, "x")),
-            "    }",
+
+
+def _fetches(kernel: Kernel, four: str, *, is_whole: bool) -> tuple[list[str], list[str]]:
+    """What an invocation fetches of the tiles from ``k0`` on: where from, and the fetching.
+
+    What does not depend on ``k0`` is settled before the loop; where the inner axis ends with a
+    tile, nothing is asked inside of it.
+    """
+    size, deep, wide = kernel.workgroup, kernel.depth // 4, kernel.columns // 4
+    places, fetch = [], []
+    for i in range(kernel.rows * deep // size):
+        at = f"(lid + {i * size}u)"
+        row = f"min(row0 + {at} / {deep}u, p.m - 1u)"
+        places += [
+            f"let at_a{i} = a0 + {row} * p.a_row;",
+            f"let k_a{i} = {at} % {deep}u * 4u;",
         ]
-    body += ["  }", "  if (k0 >= p.k) { break; }", "  workgroupBarrier();", "}"]
-    row = f"row0 + ty + {down}u * {{}}"
-    col = f"col0 + (tx + {across}u * {{}}) * 4u"
-    return declarations, body + _puts(kernel, kind, row, col)
+        fetch.append(f"ra{i} = {'a4' if is_whole else 'a4_end'}(at_a{i}, k0 + k_a{i});")
+    for i in range(kernel.depth * wide // size):
+        at = f"(lid + {i * size}u)"
+        places += [
+            f"let k_b{i} = {at} / {wide}u;",
+            f"let n_b{i} = col0 + {at} % {wide}u * 4u;",
+        ]
+        load = f"right(b0, k0 + k_b{i}, n_b{i})"
+        if not is_whole:
+            load = f"right(b0, min(k0 + k_b{i}, p.k - 1u), n_b{i})"
+            load = f"select({four}(), {load}, k0 + k_b{i} < p.k)"
+        fetch.append(f"rb{i} = {load};")
+    return places, fetch
 
 
 def _plain(kernel: Kernel, kind: str) -> tuple[str, list[str]]:

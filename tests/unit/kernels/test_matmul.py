@@ -2,7 +2,7 @@ import pytest
 
 from aiogpu import dtypes
 from aiogpu.graph import build, select
-from aiogpu.kernels.matmul import LARGE, MIDDLE, SMALL, choose
+from aiogpu.kernels.matmul import HUGE, LARGE, MIDDLE, SMALL, choose
 from aiogpu.kernels.render import render
 from aiogpu.kernels.writer import TextCache
 from aiogpu.limits import Limits
@@ -29,7 +29,7 @@ def test_software_adapters_get_the_kernel_without_barriers():
 
 @pytest.mark.parametrize(
     ("shape", "kernel"),
-    [((4096, 4096), LARGE), ((1024, 1024), LARGE), ((640, 640), MIDDLE), ((64, 256, 128), LARGE),
+    [((4096, 4096), HUGE), ((1024, 1024), LARGE), ((640, 640), MIDDLE), ((64, 256, 128), LARGE),
      ((100, 40, 40), LARGE), ((256, 256), SMALL), ((1, 1), SMALL), ((5000, 3), SMALL)],
 )  # fmt: skip
 def test_blocks_are_as_large_as_keeps_the_device_busy(shape, kernel):
