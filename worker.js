@@ -9,6 +9,7 @@ import { requireAdapter } from "./web/adapter.js";
 import { Downloads } from "./web/downloads.js";
 import { AioGpuError } from "./web/errors.js";
 import { hold } from "./web/liveness.js";
+import { installWheel } from "./web/wheel.js";
 
 /** @typedef {import("./web/protocol.js").BootMessage} BootMessage */
 /** @typedef {import("./web/protocol.js").WorkerMessage} WorkerMessage */
@@ -50,7 +51,7 @@ async function boot({ port, lock, indexURL, wheelURL, packages, interrupt }) {
     const micropip = await loadMicropip(pyodide);
     await micropip.install(packages);
     enter("wheel");
-    await micropip.install(wheelURL);
+    await installWheel(pyodide, wheelURL);
     enter("server");
     /** @type {unknown} */
     const server = pyodide.pyimport("aiogpu.server");
@@ -65,7 +66,9 @@ async function boot({ port, lock, indexURL, wheelURL, packages, interrupt }) {
 /** @param {string} indexURL @param {(message: WorkerMessage) => void} post @returns {Promise<Pyodide>} */
 async function load(indexURL, post) {
   /** @type {unknown} */
-  const module = await import(`${indexURL}pyodide.mjs`);
+  const module = await import(
+    /* @vite-ignore */ /* webpackIgnore: true */ `${indexURL}pyodide.mjs`
+  );
   return /** @type {typeof import("pyodide")} */ (module).loadPyodide({
     indexURL,
     stdout: (text) => post({ type: "stdout", text }),

@@ -13,7 +13,7 @@ import {
 import { Link } from "./link.js";
 import { watch } from "./liveness.js";
 import { PYODIDE_VERSION, VERSION } from "./protocol.js";
-import { spawn as spawnWorker } from "./spawn.js";
+import { spawn as spawnWorker, whyNotLoaded } from "./spawn.js";
 
 /** @typedef {import("./link.js").Stage} Stage */
 /** @typedef {import("./liveness.js").Locks} Locks */
@@ -49,10 +49,14 @@ import { spawn as spawnWorker } from "./spawn.js";
  * @property {Locks} locks
  * @property {string} baseURL
  * @property {(url: string) => WorkerHandle} spawn
- * @property {(url: string) => Promise<{ ok: boolean, status: number }>} fetch
+ * @property {import("./spawn.js").Fetch} fetch
  */
 
-/** @typedef {{ worker: string, wheel: string }} Places default URLs, which depend on how the client was loaded */
+/**
+ * Default URLs, which depend on how the client was loaded.
+ *
+ * @typedef {{ readonly worker: string, readonly wheel: string }} Places
+ */
 
 /**
  * A worker's script that loads at all says so at once: a longer silence means that it is not aiogpu's. The bound is
@@ -140,6 +144,18 @@ function resolve(page, name, url) {
   }
 }
 
+/** @param {Places} places @param {keyof Places} name */
+function place(places, name) {
+  try {
+    return places[name];
+  } catch (cause) {
+    throw new UsageError(
+      `connect: ${name}URL: must be given: a bundler has put the client where it has no import.meta.url`,
+      { cause },
+    );
+  }
+}
+
 /** @param {Page} page @param {boolean | SharedArrayBuffer} [wanted] */
 function sharedBytes(page, wanted = page.isIsolated ?? false) {
   if (wanted === true && page.isIsolated !== true) {
@@ -166,9 +182,9 @@ function resolved(page, places, options) {
   return {
     expose,
     interrupt: sharedBytes(page, options.interrupt),
-    workerURL: resolve(page, "workerURL", options.workerURL ?? places.worker),
+    workerURL: resolve(page, "workerURL", options.workerURL ?? place(places, "worker")),
     indexURL: resolve(page, "indexURL", options.indexURL ?? cdn).replace(/\/?$/, "/"),
-    wheelURL: resolve(page, "wheelURL", options.wheelURL ?? places.wheel),
+    wheelURL: resolve(page, "wheelURL", options.wheelURL ?? place(places, "wheel")),
     // A name goes as it is; what has a slash is the URL of a wheel.
     packages: packages.map((item) => (item.includes("/") ? resolve(page, "packages", item) : item)),
     modules: Object.fromEntries(
@@ -256,8 +272,6 @@ function spawn(page, url) {
 }
 
 /**
- * A worker whose script could not be loaded says no more than that: a second request tells why.
- *
  * @param {Page} page
  * @param {Link} link
  * @param {string} url
@@ -268,16 +282,6 @@ async function scriptFailed(page, link, url, { message }) {
     link.listener.event?.("stderr", `worker: ${message ?? "error"}`);
     return;
   }
-  let reason = message;
-  if (reason === undefined || reason === "") {
-    try {
-      const { ok, status } = await page.fetch(url);
-      reason = ok
-        ? "the script, or a module that it imports, could not be loaded"
-        : `HTTP ${status}`;
-    } catch (error) {
-      reason = String(error);
-    }
-  }
+  const reason = message || (await whyNotLoaded(page.fetch, url));
   link.end(() => new BootError(`connect: worker: ${url}: ${reason}`));
 }

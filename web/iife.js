@@ -19,8 +19,15 @@ export { VERSION } from "./protocol.js";
 const script = typeof document === "undefined" ? null : document.currentScript;
 const base = script instanceof HTMLScriptElement ? script.src : globalThis.location?.href;
 
-/** @param {string} file */
-const beside = (file) => new URL(file, base).href;
+/** @type {import("./connect.js").Places} */
+const PLACES = {
+  get worker() {
+    return new URL("worker.js", base).href;
+  },
+  get wheel() {
+    return new URL(`aiogpu-${VERSION}-py3-none-any.whl`, base).href;
+  },
+};
 
 /**
  * Starts a worker with Python and aiogpu in it; see `connect` of index.js.
@@ -28,11 +35,7 @@ const beside = (file) => new URL(file, base).href;
  * @param {ConnectOptions} [options]
  */
 export async function connect(options = {}) {
-  const places = {
-    worker: beside("worker.js"),
-    wheel: beside(`aiogpu-${VERSION}-py3-none-any.whl`),
-  };
-  return openClient(thisPage(), places, options);
+  return openClient(thisPage(), PLACES, options);
 }
 
 /**

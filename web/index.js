@@ -5,11 +5,11 @@
  *     const gpu = await connect({ packages: ["numpy"] });
  *     await gpu.run("import aiogpu as gpu; await gpu.arange(4).sum().item()"); // 6
  *
- * The worker and the wheel stand where they stand in the repository and in the npm package.
+ * The worker and the wheel stand where `places.js` says.
  */
 
 import { openClient, pageIsSupported, thisPage } from "./connect.js";
-import { VERSION } from "./protocol.js";
+import { PLACES } from "./places.js";
 import { runBlocks } from "./scripts.js";
 
 export * from "./errors.js";
@@ -19,11 +19,7 @@ export { RemoteStream } from "./stream.js";
 export { VERSION } from "./protocol.js";
 
 /** @typedef {import("./connect.js").ConnectOptions} ConnectOptions */
-
-const PLACES = {
-  worker: new URL("../worker.js", import.meta.url).href,
-  wheel: new URL(`../dist/aiogpu-${VERSION}-py3-none-any.whl`, import.meta.url).href,
-};
+/** @typedef {import("./using.js").Using} Using */
 
 /**
  * Starts a worker with Python and aiogpu in it.

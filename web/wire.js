@@ -29,11 +29,12 @@ export const ARRAY_TYPES = new Map(
     ["int8", Int8Array],
     ["int16", Int16Array],
     ["int32", Int32Array],
-    ["int64", BigInt64Array],
+    // By name, these two: browsers before 2021 that lack them have no WebGPU either, and must come so far as to be told.
+    ["int64", globalThis.BigInt64Array],
     ["uint8", Uint8Array],
     ["uint16", Uint16Array],
     ["uint32", Uint32Array],
-    ["uint64", BigUint64Array],
+    ["uint64", globalThis.BigUint64Array],
     ["bool", Uint8Array],
     // Engines before 2025 have no Float16Array; there the page gets the bits, named by `dtype`.
     ["float16", float16 ?? Uint16Array],
