@@ -12,7 +12,10 @@ NODE_BIN := node_modules/.bin
 STAMPS := build/stamps
 VERSION := $(shell sed -n 's/^ *"version": "\(.*\)",/\1/p' package.json)
 WHEEL := dist/aiogpu-$(VERSION)-py3-none-any.whl
+SDIST := dist/aiogpu-$(VERSION).tar.gz
+PACKAGE := dist/aiogpu-$(VERSION).tgz
 BUNDLE := dist/aiogpu.iife.js
+TYPES := dist/types/index.d.ts
 
 PY_SOURCES := $(shell find py/aiogpu -name '*.py' -o -name '*.js' -o -name py.typed)
 JS_SOURCES := $(wildcard web/*.js) $(wildcard worker.js) $(shell find py/aiogpu -name '*.js')
@@ -27,7 +30,7 @@ SECOND_BROWSER := $(STAMPS)/firefox
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-python check-imports check-javascript check-tree \
 	format test test-unit test-wgsl fuzz-kernels test-web test-browser test-page demo serve wheel bundle types \
-	dist accuracy bench clean
+	dist release accuracy bench clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -131,17 +134,29 @@ $(WHEEL): $(VENV) $(PY_SOURCES) pyproject.toml package.json LICENSE README.md
 	$(BIN)/python -m hatchling build --target wheel --directory $(@D)
 	@touch $@
 
-bundle: $(BUNDLE) ## Build dist/aiogpu.iife.js and dist/worker.js, for script tags
+bundle: $(BUNDLE) ## Build dist/aiogpu.js, dist/aiogpu.iife.js and dist/worker.js
 $(BUNDLE): $(NODE_MODULES) $(JS_SOURCES) tools/bundle.mjs
 	node tools/bundle.mjs
 
-types: $(NODE_MODULES) ## Write the client's type declarations
+types: $(TYPES) ## Write the client's type declarations
+$(TYPES): $(NODE_MODULES) $(JS_SOURCES) web/using.d.ts tsconfig.json tsconfig.types.json
 	rm -rf dist/types
-	$(NODE_BIN)/tsc --project tsconfig.json --noEmit false --declaration --emitDeclarationOnly \
-		--outDir dist/types
+	$(NODE_BIN)/tsc --project tsconfig.types.json
+	cp web/using.d.ts dist/types
 
-dist: $(WHEEL) $(BUNDLE) types ## Build what is published: the wheel and the npm package
-	$(NPM) pack --silent --pack-destination dist
+$(SDIST): $(VENV) $(PY_SOURCES) pyproject.toml package.json LICENSE README.md CHANGELOG.md
+	$(BIN)/python -m hatchling build --target sdist --directory $(@D)
+	@touch $@
+
+$(PACKAGE): $(WHEEL) $(BUNDLE) $(TYPES) package.json LICENSE README.md
+	@find dist -name '*.whl' ! -path $(WHEEL) -delete # of other versions: package.json has *.whl
+	$(NPM) pack --silent --pack-destination $(@D)
+
+dist: $(PACKAGE) $(SDIST) ## Build what is published: wheel, sdist and npm package; print their sizes
+	@$(BIN)/python tools/sizes.py
+
+release: check-tree dist ## Check that what would be published is right; publishes nothing
+	@$(BIN)/python tools/release.py
 
 clean: ## Remove everything built (not the cache)
 	rm -rf build dist

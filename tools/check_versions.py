@@ -1,7 +1,8 @@
-"""Fail when the versions differ: package.json's, the protocol's, the wheel's.
+"""Fail when the versions differ: package.json's, the protocol's, the wheel's, the example's.
 
 The source is package.json; the wheel reads it when it is built. JavaScript that runs unbundled from
-static files cannot, so ``web/protocol.js`` repeats it, and the Pyodide that the tests run.
+static files cannot, so ``web/protocol.js`` repeats it, and the Pyodide that the tests run; and the
+wheel's name is written out where the client looks for it.
 """
 
 import json
@@ -20,6 +21,12 @@ def constant(name: str, path: Path) -> str:
     return found[1] if found else "absent"
 
 
+def wheel_name(path: Path) -> str:
+    """The version in the name of the wheel that a JavaScript module looks for."""
+    found = re.search(r"/aiogpu-([^-]*)-py3-none-any\.whl", path.read_text("utf-8"))
+    return found[1] if found else "absent"
+
+
 def main() -> None:
     """Compare; exit status 1 when something differs."""
     package = json.loads((ROOT / "package.json").read_text("utf-8"))
@@ -31,6 +38,8 @@ def main() -> None:
         text=True,
     )
     protocol = ROOT / "web" / "protocol.js"
+    example = json.loads((ROOT / "examples" / "vite" / "package.json").read_text("utf-8"))
+    dependencies = {**example["dependencies"], **example["devDependencies"]}
     pairs = [
         ("the wheel's version", wheel.stdout.strip(), package["version"]),
         ("VERSION of web/protocol.js", constant("VERSION", protocol), package["version"]),
@@ -39,6 +48,12 @@ def main() -> None:
             constant("PYODIDE_VERSION", protocol),
             package["devDependencies"]["pyodide"],
         ),
+        *(
+            (f"the wheel of web/{name}", wheel_name(ROOT / "web" / name), package["version"])
+            for name in ("places.js", "places_packed.js")
+        ),
+        ("aiogpu of examples/vite", dependencies["aiogpu"], package["version"]),
+        ("vite of examples/vite", dependencies["vite"], package["devDependencies"]["vite"]),
     ]
     differing = [pair for pair in pairs if pair[1] != pair[2]]
     for what, found, wanted in differing:
