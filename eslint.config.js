@@ -35,6 +35,7 @@ export default tseslint.config(
   },
   typed(PAGE, "./tsconfig.json"),
   typed(WORKER, "./tsconfig.worker.json"),
+  { files: ["examples/vite/*.js"], languageOptions: { globals: globals.browser } },
   {
     files: NODE,
     languageOptions: {
