@@ -1,7 +1,5 @@
 import { connect } from "aiogpu";
 
-/** @param {string} id */
-const element = (id) => document.getElementById(id);
 const canvas = document.querySelector("canvas");
 const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -16,43 +14,64 @@ canvas.addEventListener("pointermove", ({ clientX, clientY }) => {
 });
 canvas.addEventListener("pointerleave", () => (isHeld = false));
 
-try {
-  const gpu = await connect({
-    canvas,
-    // Vite, like other bundlers, makes the file's address of this.
-    modules: { julia: new URL("./julia.py", import.meta.url) },
-    onProgress: ({ stage, loaded }) => {
-      element("stage").textContent = `Loading ${stage}, ${(loaded / 1e6).toFixed(1)} MB`;
-    },
-  });
+const show = (id, text) => (document.getElementById(id).textContent = text);
+const shown = (state) => (document.body.dataset.state = state);
+
+const STAGES = { pyodide: "Python", packages: "packages", wheel: "aiogpu", server: "aiogpu" };
+function loading({ stage, loaded }) {
+  const bytes = loaded > 0 ? `, ${(loaded / 1e6).toFixed(1)} MB` : "";
+  show("stage", `Loading ${STAGES[stage]}${bytes}`);
+}
+
+/** Where c is at a time in milliseconds. */
+function move(now, elapsed) {
+  if (!isHeld && !still) {
+    // A walk along the numbers whose sets are about to fall apart: the finest ones.
+    const angle = 2.16 + now / 9000;
+    target = { x: 0.7885 * Math.cos(angle), y: 0.7885 * Math.sin(angle) };
+  }
+  const part = 1 - Math.exp(-elapsed / 150);
+  c.x += (target.x - c.x) * part;
+  c.y += (target.y - c.y) * part;
+}
+
+function describe(inside, milliseconds) {
+  const sign = (number) => (number < 0 ? "−" : "+");
+  const [x, y] = [c.x, c.y].map((number) => Math.abs(number).toFixed(3));
+  show("c", `${sign(c.x)}${x} ${sign(c.y)} ${y} i`);
+  show("inside", `${(inside * 100).toFixed(1)} %`);
+  show("time", `${milliseconds.toFixed(0)} ms`);
+}
+
+async function main() {
+  // Vite, like other bundlers, makes the file's address of this.
+  const modules = { julia: new URL("./julia.py", import.meta.url) };
+  const gpu = await connect({ canvas, modules, onProgress: loading });
   const { adapter } = await gpu.report();
   const isSoftware = adapter.kind.startsWith("software");
-  element("adapter").textContent = isSoftware ? "none: software" : adapter.vendor;
-  // A processor that plays GPU gets a quarter of the pixels.
+  show("adapter", isSoftware ? "software" : adapter.vendor);
+  // A processor that plays GPU gets fewer pixels.
   const ratio = isSoftware ? 0.5 : Math.min(devicePixelRatio, 2);
-
-  const draw = async (now) => {
-    if (!isHeld && !still) {
-      // A walk along the numbers whose sets are about to fall apart: the finest ones.
-      const angle = 2.16 + now / 9000;
-      target = { x: 0.7885 * Math.cos(angle), y: 0.7885 * Math.sin(angle) };
-    }
-    c.x += (target.x - c.x) * 0.1;
-    c.y += (target.y - c.y) * 0.1;
-    const size = [Math.round(innerWidth * ratio), Math.round(innerHeight * ratio)];
-    const started = performance.now();
-    const inside = await gpu.call("julia:draw", [c.x, c.y, ...size]);
-    element("time").textContent = `${(performance.now() - started).toFixed(0)} ms`;
-    element("inside").textContent = `${(inside * 100).toFixed(1)} %`;
-    element("c").textContent =
-      `${c.x.toFixed(3)} ${c.y < 0 ? "−" : "+"} ${Math.abs(c.y).toFixed(3)} i`;
-    document.body.dataset.state = "running";
-  };
+  let before = performance.now();
+  let drawn = "";
   for (;;) {
-    await draw(await new Promise(requestAnimationFrame));
+    const now = await new Promise(requestAnimationFrame);
+    move(now, now - before);
+    before = now;
+    const size = [innerWidth, innerHeight].map((side) => Math.round(side * ratio));
+    const wanted = [c.x.toFixed(4), c.y.toFixed(4), ...size].join();
+    if (wanted !== drawn) {
+      const started = performance.now();
+      const inside = await gpu.call("julia:draw", [c.x, c.y, ...size]);
+      describe(inside, performance.now() - started);
+      drawn = wanted;
+      shown("running");
+    }
   }
-} catch (error) {
-  document.body.dataset.state = "failed";
-  element("stage").textContent = error.traceback ?? error.message;
-  throw error;
 }
+
+main().catch((error) => {
+  shown("failed");
+  show("stage", error.traceback ?? error.message);
+  throw error;
+});

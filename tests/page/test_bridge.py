@@ -335,6 +335,11 @@ def failed_start(page, extra, within=50):
     ("extra", "says"),
     [
         ('{ workerURL: "/no/worker.js" }', ["worker: ", "/no/worker.js: HTTP 404"]),
+        ('{ workerURL: "/web/demo/index.html" }', ["worker: ", "has a page there, and no script"]),
+        (
+            '{ wheelURL: "/web/demo/index.html" }',
+            ["wheel: ", "index.html: is no wheel", "text/html"],
+        ),
         ('{ indexURL: "/no/pyodide/" }', ["pyodide: ", "/no/pyodide/pyodide.mjs"]),
         (
             '{ wheelURL: "/no/aiogpu-0.1.0-py3-none-any.whl" }',

@@ -15,6 +15,7 @@ import serve
 
 PYODIDE = json.loads((ROOT / "package.json").read_text("utf-8"))["devDependencies"]["pyodide"]
 INDEX_URL = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
+WHEEL = f"aiogpu-{VERSION}-py3-none-any.whl"
 DRAWN = "document.body.dataset.state !== 'starting'"
 
 # A page that says on itself what Python has computed.
@@ -45,17 +46,34 @@ OLD = """<!doctype html><script>
 </script>"""
 
 # Python on the page's own thread: what a notebook does, with no worker of ours.
-INSTALL = """async ([indexURL, wanted, options]) => {
+INSTALL = """async ([indexURL, origin, wheel]) => {
     const { loadPyodide } = await import(`${indexURL}pyodide.mjs`);
     const pyodide = await loadPyodide({ indexURL });
     await pyodide.loadPackage("micropip");
     const source = `
-import importlib.metadata
 import micropip
-await micropip.install("${wanted}", ${options})
+await micropip.install("${origin}/simple/aiogpu/${wheel}")
+found = [micropip.list()["aiogpu"].version]
+micropip.uninstall("aiogpu")
+await micropip.install("aiogpu", index_urls="${origin}/simple")
+found.append(micropip.list()["aiogpu"].version)
 import aiogpu as gpu
-[importlib.metadata.version("aiogpu"), await gpu.arange(1000).sum().item()]`;
+[*found, await gpu.arange(1000).sum().item()]`;
     return (await pyodide.runPythonAsync(source)).toJs();
+}"""
+
+# What bundlers make of files when they are told to inline everything.
+INLINED = """async () => {
+    const { connect } = await import("./package/dist/aiogpu.js");
+    const inlined = async (path, type) => {
+        const bytes = await (await fetch(path)).bytes();
+        return `data:${type};base64,${bytes.toBase64()}`;
+    };
+    const gpu = await connect({
+        workerURL: await inlined("package/dist/worker.js", "text/javascript"),
+        wheelURL: await inlined("package/dist/%s", "application/octet-stream"),
+    });
+    return gpu.run("import aiogpu as gpu\\nawait gpu.arange(1000).sum().item()");
 }"""
 
 
@@ -119,7 +137,7 @@ def check_example(page, url):
     assert page.get_attribute("body", "data-state") == "running", page.inner_text("#stage")
     shown = float(page.inner_text("#inside").removesuffix(" %")) / 100
     c = -0.4 + 0.6j
-    assert page.inner_text("#c") == "-0.400 + 0.600 i"
+    assert page.inner_text("#c") == "\N{MINUS SIGN}0.400 + 0.600 i"
     # Points at the border may go either way: float32 here, float64 there.
     assert abs(shown - share_that_stays(c, 320, 200)) < 0.004
     page.wait_for_timeout(1200)  # the canvas fades in
@@ -137,16 +155,16 @@ def test_vite_serves_it_by_its_name_and_without_settings(project, visitor):
     assert any(url.endswith("/node_modules/aiogpu/dist/worker.js") for url in asked)
 
 
-def test_vite_builds_a_folder_that_any_server_serves(project, visitor, capfd):
-    vite = ROOT / "node_modules/vite/bin/vite.js"
-    # From a folder of any name: not only from a server's root.
-    printed = must("node", vite, "build", "--base", "./", cwd=project)
+def test_vite_builds_a_folder_that_any_server_serves(project, visitor):
+    printed = must("node", ROOT / "node_modules/vite/bin/vite.js", "build", cwd=project)
     assert "warn" not in printed.lower(), printed
-    shutil.copytree(project / "dist", project / "served/below", dirs_exist_ok=True)
-    with serve.serving(project / "served") as server:
-        asked = check_example(visitor, f"{server.url}/below/")
-    assert all(f"{server.url}/below/" in url or url.startswith("data:") for url in asked)
-    assert [url for url in asked if url.endswith(".whl")]
+    with serve.serving(project / "dist") as server:
+        asked = check_example(visitor, server.url)
+    # All of it comes from that folder, under the names that Vite gave.
+    assert all(url.startswith((server.url, "data:", "blob:")) for url in asked), asked
+    names = [url.rpartition("/assets/")[2] for url in asked]
+    assert any(re.fullmatch(r"worker-[\w-]+\.js", name) for name in names), names
+    assert any(re.fullmatch(r"aiogpu-[\d.]+-py3-none-any-[\w-]+\.whl", name) for name in names)
 
 
 @pytest.mark.parametrize("text", [ESM, CLASSIC], ids=["import map", "script tag"])
@@ -181,17 +199,16 @@ def test_old_browser_is_told_that_it_has_no_webgpu(unpacked, visitor):
     assert "this browser has no WebGPU" in message
 
 
-@pytest.mark.parametrize("source", ["url", "index"])
-def test_micropip_installs_the_wheel(dist, unpacked, visitor, source):
-    # A folder that a server lists is an index, as good as any.
-    wheel = dist / f"aiogpu-{VERSION}-py3-none-any.whl"
-    (unpacked / "simple/aiogpu").mkdir(parents=True, exist_ok=True)
-    shutil.copy(wheel, unpacked / "simple/aiogpu")
+def test_worker_and_wheel_may_be_inlined(unpacked, visitor):
     with packed.python_server(unpacked) as url:
-        visitor.goto(f"{url}/simple/")
-        wanted = {
-            "url": [f"{url}/simple/aiogpu/{wheel.name}", ""],
-            "index": ["aiogpu", f"index_urls=['{url}/simple']"],
-        }
-        made = visitor.evaluate(INSTALL, [INDEX_URL, *wanted[source]])
-    assert made == [VERSION, 499500]
+        visitor.goto(f"{url}/")
+        assert visitor.evaluate(INLINED % WHEEL) == 499500
+
+
+def test_micropip_installs_the_wheel_from_a_url_and_from_an_index(dist, unpacked, visitor):
+    # A folder that a server lists is an index, as good as any.
+    (unpacked / "simple/aiogpu").mkdir(parents=True)
+    shutil.copy(dist / WHEEL, unpacked / "simple/aiogpu")
+    with packed.python_server(unpacked) as url:
+        visitor.goto(f"{url}/")
+        assert visitor.evaluate(INSTALL, [INDEX_URL, url, WHEEL]) == [VERSION, VERSION, 499500]

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pageIsSupported } from "../../web/connect.js";
+import { openClient, pageIsSupported } from "../../web/connect.js";
 import { BootError, NoAdapterError, NoWebGPUError, UsageError } from "../../web/errors.js";
 import { VERSION, PYODIDE_VERSION } from "../../web/protocol.js";
 import { FakePage, rejection } from "./fake_page.mjs";
@@ -97,6 +97,30 @@ test("a worker script that is not there is named with its status", async () => {
   assert.ok(error instanceof BootError);
   assert.equal(error.message, "connect: worker: http://cdn.test/worker.js: HTTP 404");
   assert.ok(page.worker.terminated);
+});
+
+test("a page in the worker's place is told from a script that fails", async () => {
+  const page = new FakePage();
+  page.types["http://cdn.test/worker.js"] = "text/html; charset=utf-8";
+  page.boot = (worker) => worker.fail({});
+  assert.match((await rejection(page.connect())).message, /a page there, and no script/);
+  page.types["http://cdn.test/worker.js"] = "text/javascript";
+  assert.match((await rejection(page.connect())).message, /could not be loaded/);
+});
+
+test("where there is no import.meta.url the URLs must be given", async () => {
+  const page = new FakePage();
+  const places = {
+    get worker() {
+      return new URL("./worker.js", undefined).href;
+    },
+    wheel: "http://cdn.test/aiogpu.whl",
+  };
+  const error = await rejection(openClient(page, places, {}));
+  assert.ok(error instanceof UsageError);
+  assert.match(error.message, /^connect: workerURL: must be given/);
+  await openClient(page, places, { workerURL: "/my/worker.js" });
+  assert.equal(page.worker.url, "http://page.test/my/worker.js");
 });
 
 test("an error in the worker's script is passed on", async () => {

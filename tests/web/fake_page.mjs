@@ -109,6 +109,7 @@ export class FakePage {
   locks = new FakeLocks();
   baseURL = "http://page.test/folder/index.html";
   statuses = {};
+  types = {};
   workers = [];
 
   spawn = (url) => {
@@ -121,7 +122,8 @@ export class FakePage {
 
   fetch = (url) => {
     const status = this.statuses[url] ?? 200;
-    return Promise.resolve({ ok: status === 200, status });
+    const headers = new Headers({ "content-type": this.types[url] ?? "text/javascript" });
+    return Promise.resolve({ ok: status === 200, status, headers });
   };
 
   get worker() {
