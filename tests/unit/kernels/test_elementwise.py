@@ -31,14 +31,26 @@ def launch(node, limits=IMMEDIATE, cache=None):
 
 
 def test_text_of_a_simple_kernel():
-    made = launch(build.elementwise("add", leaf(300), 2.5))
+    made = launch(build.elementwise("add", leaf(301), 2.5))
     assert made.wgsl.startswith(GOLDEN)
     assert "@compute @workgroup_size(128)" in made.wgsl
     assert "if (i >= p.n) { return; }" in made.wgsl
     assert "2.5" not in made.wgsl
     assert (made.bindings, made.writes, made.groups, made.label) == ((0, 1), 0b10, 3, "add")
-    assert made.params == (0, 300, 0x40200000)
+    assert made.params == (0, 301, 0x40200000)
     assert made.param_space == "immediate"
+
+
+def test_vectors_of_four_are_read_and_stored_whole():
+    made = launch(build.elementwise("add", leaf(300), leaf(300)))
+    assert made.wgsl.count("array<vec4<f32>>") == 3
+    assert "if (q >= p.n / 4u) { return; }" in made.wgsl
+    assert made.groups == 1
+    shifted = select.cut(leaf(301), slice(1, None))
+    made = launch(build.elementwise("add", shifted, leaf(300)))
+    assert made.wgsl.count("array<vec4<f32>>") == 2  # the other is read element by element
+    small = build.elementwise("less", leaf(300), leaf(300))
+    assert "vec4" not in launch(small).wgsl  # four bools are one word
 
 
 def test_sizes_and_numbers_do_not_change_the_text():
