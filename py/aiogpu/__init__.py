@@ -47,6 +47,7 @@ from aiogpu.ops.elementwise import (
 # fmt: on
 from aiogpu.ops.einsum import einsum
 from aiogpu.ops.authored import elementwise, func, kernel
+from aiogpu.ops.compiled import compile
 from aiogpu.ops.folding import reduce_kernel
 from aiogpu.ops.indexing import take_along_axis
 from aiogpu.ops.inspection import __array_namespace_info__
@@ -83,7 +84,8 @@ __all__ = [
     "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "canvas", "ceil", "clip",
-    "close", "complex64", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "counters",
+    "close", "compile", "complex64", "concat", "conj", "copysign", "cos", "cosh",
+    "count_nonzero", "counters",
     "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "einsum", "elementwise",
     "empty", "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain",
     "expm1", "expose", "eye", "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor",

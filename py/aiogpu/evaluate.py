@@ -48,6 +48,16 @@ class Evaluator:
     def __init__(self, opener: Opener) -> None:
         self._opener = opener
         self._planner = Planner()
+        self._is_recording = False
+
+    @contextmanager
+    def only_recording(self) -> Iterator[None]:
+        """Nodes that are made within stand for others: none of them may run."""
+        self._is_recording = True
+        try:
+            yield
+        finally:
+            self._is_recording = False
 
     @property
     def runtime(self) -> Runtime | None:
@@ -65,7 +75,7 @@ class Evaluator:
         Raises:
             UsageError: No device is open yet and the graph has grown too deep.
         """
-        if node.depth <= MAX_DEPTH:
+        if node.depth <= MAX_DEPTH or self._is_recording:
             return
         if self.runtime is not None:
             self.drain([node])
@@ -158,10 +168,15 @@ class Evaluator:
 
     def drain(self, nodes: Sequence[Node]) -> None:
         """Enqueue all work that ``nodes`` need, at once and without a turn of the event loop."""
+        tasks = self.tasks(nodes)
+        assert self.runtime is not None
+        self._run_all(self.runtime, tasks)
+
+    def tasks(self, nodes: Sequence[Node]) -> list[Task]:
+        """What would be run for ``nodes``."""
         runtime = self.runtime
         assert runtime is not None
-        tasks = self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get())
-        self._run_all(runtime, list(tasks))
+        return list(self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()))
 
     def _run_all(self, runtime: Runtime, tasks: list[Task]) -> None:
         """Run tasks, and take them out of the list: nobody may hold what is computed meanwhile."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aiogpu.gpu import protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from aiogpu.gpu.protocol import Recorder
     from aiogpu.limits import Limits
@@ -85,6 +85,11 @@ class Stream:
         return self._dispatches >= MAX_DISPATCHES or self._cost >= self._budget
 
     @property
+    def budget(self) -> int:
+        """How much work one submit may hold."""
+        return self._budget
+
+    @property
     def is_open(self) -> bool:
         """Whether new work need not wait."""
         return self.unfinished <= self.window
@@ -144,6 +149,32 @@ class Stream:
         self.touched.update(ids)
         self._dispatches += 1
         self._counters.dispatches += 1
+
+    def repeat(
+        self,
+        words: list[int],
+        ids: Iterable[int],
+        work: tuple[Any, ...],
+        ndispatches: int,
+        cost: int,
+    ) -> None:
+        """Record commands that were written before.
+
+        Args:
+            words: The commands.
+            ids: Numbers of the buffers that they use.
+            work: Who is to blame: the fields of a `aiogpu.runtime.scopes.Work`.
+            ndispatches: How many dispatches they are.
+            cost: Of all of them.
+        """
+        self._words += words
+        self._works.append(work)
+        self.touched.update(ids)
+        self._dispatches += ndispatches
+        self._cost += cost
+        self._counters.dispatches += ndispatches
+        if self.is_full:
+            self.flush()
 
     def follow(self, older: int, newer: Buffer) -> None:
         """Note that a version stands on the bytes of an older one, given by its serial."""
