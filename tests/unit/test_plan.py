@@ -3,6 +3,7 @@
 import pytest
 
 import aiogpu as gpu
+import aiogpu.lang as gl
 from aiogpu import dtypes, plan
 from aiogpu.graph import build, select
 from aiogpu.limits import Limits
@@ -62,6 +63,35 @@ def test_other_numbers_take_their_places(planner):
     words = [each.params[0][2:] for each in (task, again)]
     assert words == [(ONE, 0x40000000), (0x40000000, ONE)]
     assert planner.rendered == 2
+
+
+def test_numbers_of_a_kernel_take_their_places(planner):
+    kernel = gpu.kernel(
+        source="""
+        def k(x: gl.In[gl.f32], a: gl.f32, y: gl.Out[gl.f32], h: gl.f16, i: gl.i32, u: gl.u32,
+              b: bool):
+            y[i] = x[i] * a + h if b else gl.f32(u)
+        """,
+        namespace={"gl": gl},
+    )
+    x = gpu.asarray([1.0, 2.0])
+    for given, words in (
+        ((2.5, 0.1, -1, 7, True), (0x40200000, 0x3DCCC000, 0xFFFFFFFF, 7, 1)),
+        ((0.0, 0.0, 0, 0, False), (0, 0, 0, 0, 0)),
+        ((-0.0, 1, 1, 1, True), (0x80000000, ONE, 1, 1, 1)),
+        ((1.0, 1.0, 1, 1, True), (ONE, ONE, 1, 1, 1)),
+    ):
+        (task,) = tasks(planner, kernel(x, *given)._node)
+        assert task.params[0][-5:] == words
+        assert [len(task.inputs), len(task.program.launches[0].bindings)] == [1, 2]
+    assert planner.rendered == 1
+    # A number that is also an array elsewhere in the graph.
+    two = gpu.full((), 2.0)
+    first, *_ = tasks(planner, kernel(two.reshape(1), 2.0, 2.0, 2, 2, True)._node, two._node)
+    assert first.node is two._node
+    many = [kernel(x, k / 3, k, k, k, k % 2 == 0)._node for k in range(2 * PORTION)]
+    made = tasks(planner, *many)
+    assert {task.params[0][-2] for task in made} == set(range(2 * PORTION))
 
 
 @pytest.mark.parametrize(

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from aiogpu import dtypes
 from aiogpu.errors import LimitError
 from aiogpu.kernels.writer import Params, indent, launch, shader
 from aiogpu.lang import tree
 from aiogpu.lang.access import Access, Layout
 from aiogpu.lang.emit import Emitter
 from aiogpu.lang.text import Origins, Text
-from aiogpu.lang.types import BOOL, F16, F32
 from aiogpu.program import FAULTS, Program
 from aiogpu.shapes import View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from aiogpu.kernels.writer import TextCache
     from aiogpu.lang.access import Bounds
     from aiogpu.lang.tree import Kernel
     from aiogpu.limits import Limits
     from aiogpu.program import ParamSpace
-    from aiogpu.schedule.step import Step
+    from aiogpu.schedule.step import Const, Step
     from aiogpu.shapes import Shape
 
 _TURNS: Final = 16  # that a loop is taken to have, if its bounds come with the call
@@ -54,7 +52,7 @@ class Compiled:
         self,
         layouts: Sequence[Layout],
         views: Sequence[View],
-        scalars: Mapping[str, Any],
+        scalars: Sequence[Const],
         groups: tuple[int, ...],
     ) -> Params:
         """The parameter block: the grid, sizes and strides, and the numbers that are given."""
@@ -70,10 +68,8 @@ class Compiled:
                 params.add(f"o{at}", view.offset)
                 for axis, stride in enumerate(view.strides):
                     params.add(f"s{at}_{axis}", stride)
-        for name, dtype in kernel.scalars.items():
-            wide = dtypes.FLOAT if dtype in (F32, F16) else dtype
-            kind = "u32" if dtype is BOOL else dtype.compute
-            params.add(f"k_{name}", dtypes.word(scalars[name], wide), kind)
+        for name, const in zip(kernel.scalars, scalars, strict=True):
+            params.number(f"k_{name}", const)
         if self.bounds == "debug":
             params.add("fault", 0)
         return params
@@ -231,7 +227,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
         slots.append(slot)
         views.append(view)
     layouts = tuple(map(layout_of, views))
-    params = compiled.params(layouts, views, attrs["scalars"], groups)
+    params = compiled.params(layouts, views, step.consts, groups)
     space = params.space(limits)
     wgsl, _, nshared = compiled.text(layouts, params, space, has_f16=limits.has_f16)
     check_limits(compiled, limits, nshared)

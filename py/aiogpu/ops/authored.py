@@ -20,6 +20,7 @@ from aiogpu.lang.source import define
 from aiogpu.lang.specialise import ElementwiseSource, KernelSource
 from aiogpu.lang.values import default_type, is_number, plain
 from aiogpu.limits import Limits
+from aiogpu.schedule.step import Const
 from aiogpu.shapes import View
 
 if TYPE_CHECKING:
@@ -195,7 +196,10 @@ class Kernel:
         call = self._call(args, named, grid)
         compiled = self._source.compiled(call)
         operands = [_operand(call.given[key], each.kind) for key, each in self._given(call)]
-        return self._launch(compiled, call, operands)  # type: ignore[no-any-return]
+        numbers = [
+            build.constant(call.scalars[key], dtype) for key, dtype in call.scalar_types.items()
+        ]
+        return self._launch(compiled, call, operands, numbers)  # type: ignore[no-any-return]
 
     def _given(self, call: Call) -> list[tuple[str, Parameter]]:
         """The parameters that are given arrays."""
@@ -223,14 +227,16 @@ class Kernel:
                 described[each.name] = dtype, tuple(value.shape)
         return resolve(source.name, source.parameters, source.workgroup, bound, described, grid)
 
-    def _launch(self, compiled: Compiled, call: Call, operands: list[Node]) -> Any:  # noqa: ANN401 - an array, or several
+    def _launch(
+        self, compiled: Compiled, call: Call, operands: list[Node], numbers: list[Node]
+    ) -> Any:  # noqa: ANN401 - an array, or several
         written = [each for each in self._source.parameters if each.kind in {"out", "inout"}]
         order = [key for key, _ in self._given(call)]
         made = [call.shapes[each.name] for each in written]
         kinds = [call.kinds[each.name] for each in written]
         attrs = {
             "compiled": compiled,
-            "scalars": call.scalars,
+            "narrays": len(operands),
             "groups": call.groups,
             "shapes": made,
             "outputs": [prod(s) * kind.itemsize for s, kind in zip(made, kinds, strict=True)],
@@ -240,7 +246,7 @@ class Kernel:
                 if each.kind == "inout"
             },
         }
-        node = Node(self._source.op, tuple(operands), made[0], kinds[0], attrs)
+        node = Node(self._source.op, (*operands, *numbers), made[0], kinds[0], attrs)
         if len(written) == 1:
             return Array(node)
         return tuple(
@@ -268,7 +274,8 @@ class Kernel:
             for key, shape in call.shapes.items()
         ]
         layouts = tuple(map(layout_of, views))
-        params = compiled.params(layouts, views, call.scalars, call.groups)
+        numbers = [Const(call.scalars[key], dtype) for key, dtype in call.scalar_types.items()]
+        params = compiled.params(layouts, views, numbers, call.groups)
         space = params.space(limits)
         wgsl, origins, _ = compiled.text(layouts, params, space, has_f16=limits.has_f16)
         return origins.annotated(wgsl)

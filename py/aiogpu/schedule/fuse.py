@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aiogpu.graph import table
 from aiogpu.graph.build import view_of
-from aiogpu.schedule.groups import FREE, Plan, is_number, reinterprets, resolve
+from aiogpu.schedule.groups import FREE, Plan, in_memory, is_number, reinterprets, resolve
 from aiogpu.schedule.order import order, serial
 from aiogpu.schedule.step import OUT, Apply, Cast, Code, Const, Iota, Load, Place, Result, Step
 from aiogpu.shapes import View
@@ -149,12 +149,18 @@ class _Writer:
         return node is self._group.core or node is self._group.root
 
     def _whole(self, step: Step, core: Node) -> None:
-        operands = core.inputs
+        operands = in_memory(core)
         if core.op.family == "scatter":
             step.base, *operands = core.inputs  # type: ignore[assignment]
+        elif core.op.family == "kernel":
+            step.consts = tuple(map(self._const, core.inputs[len(operands) :]))
         pairs = [view_of(operand) for operand in operands]
         step.slots = tuple(self._slot(owner) for owner, _ in pairs)
         step.views = tuple(how for _, how in pairs)
+
+    def _const(self, node: Node) -> Const:
+        assert node.attrs is not None
+        return Const(node.attrs["value"], node.dtype, self._numbers[node])
 
     def _slot(self, node: Node) -> int:
         if node is self._group.base:
@@ -214,7 +220,7 @@ class _Writer:
             if owner is self._group.core:
                 return Result(owner.dtype)
             if is_number(owner):
-                return Const(attrs["value"], owner.dtype, self._numbers[owner])
+                return self._const(owner)
             if owner.op is table.IOTA and not owner.is_done:
                 return Iota(attrs["start"], attrs["step"], owner.dtype, at)
         return Load(self._slot(owner), how or View.contiguous(owner.shape), node.dtype, place)

@@ -62,6 +62,14 @@ def reinterprets(node: Node) -> bool:
     return node.op is table.VIEW and not node.is_done and node.inputs[0].dtype is not node.dtype
 
 
+def in_memory(node: Node) -> tuple[Node, ...]:
+    """The operands of a core that it reads as they lie: a kernel's numbers are none of them."""
+    if node.op.family != "kernel":
+        return node.inputs
+    assert node.attrs is not None
+    return node.inputs[: node.attrs["narrays"]]
+
+
 def _is_read(operand: Node, owner: Node) -> bool:
     """Whether an operand is read from memory or computed from what is: not so for numbers."""
     return owner.is_done or owner.op.family not in {"constant", "iota"} or reinterprets(operand)
@@ -207,7 +215,7 @@ class Plan:
             zone = Zone(node.inputs[0].shape)
             self._use(Spot(group, zone, 0), node.inputs[0])
         else:
-            for operand in node.inputs:
+            for operand in in_memory(node):
                 owner = resolve(operand, operand.shape)[0]
                 self._stand(owner)
                 group.reads.add(owner)

@@ -124,6 +124,7 @@ class Step:
         finish: What follows the core; None where nothing does.
         slots: For those families, which input each operand lies in.
         views: For those families, how each operand lies in it.
+        consts: The numbers given to a kernel, in order.
         base: The node whose value the output replaces in place, wholly or in part.
         target: Where the elements lie in the output; None for an output of their own.
     """
@@ -136,6 +137,7 @@ class Step:
     finish: Code | None = None
     slots: tuple[int, ...] = ()
     views: tuple[View, ...] = ()
+    consts: tuple[Const, ...] = ()
     base: Node | None = None
     target: View | None = None
 
