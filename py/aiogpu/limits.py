@@ -19,6 +19,8 @@ class Limits:
         immediate_nbytes: Bytes of immediate data, 0 where the browser has none.
         is_fallback: The adapter is software: barriers cost 30 to 40 times what they cost elsewhere.
         has_f16: The device has the feature shader-f16, so that WGSL may ``enable f16``.
+        has_subgroups: The same of subgroups.
+        max_size_x: Invocations of a workgroup along its first axis; likewise the others.
     """
 
     max_buffer_nbytes: int = 268435456
@@ -30,6 +32,10 @@ class Limits:
     immediate_nbytes: int = 0
     is_fallback: bool = False
     has_f16: bool = False
+    has_subgroups: bool = False
+    max_size_x: int = 256
+    max_size_y: int = 256
+    max_size_z: int = 64
 
 
 # WebGPU's names of the limits above that are asked of the adapter when a device is opened.
@@ -40,4 +46,7 @@ WEBGPU_NAMES = {
     "max_invocations": "maxComputeInvocationsPerWorkgroup",
     "max_shared_nbytes": "maxComputeWorkgroupStorageSize",
     "max_groups": "maxComputeWorkgroupsPerDimension",
+    "max_size_x": "maxComputeWorkgroupSizeX",
+    "max_size_y": "maxComputeWorkgroupSizeY",
+    "max_size_z": "maxComputeWorkgroupSizeZ",
 }

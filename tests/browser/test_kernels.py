@@ -364,6 +364,72 @@ async def test_subgroups_and_floats_by_atomics(selenium_worker):
         assert_allclose(made[3], [x.sum(), x.max()])
 
 
+def test_subgroups_are_the_same_by_any_means(selenium_worker):
+    run_subgroups(selenium_worker, Path(features.__file__).read_text("utf-8"))
+
+
+@run_in_pyodide
+async def run_subgroups(selenium_worker, text):
+    import dataclasses
+
+    import numpy as np
+    from numpy.testing import assert_array_equal
+
+    import aiogpu as gpu
+    import aiogpu.lang as gl
+    from aiogpu import evaluate
+
+    names = {}
+    exec(text, names)
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal(300) * 10.0 ** rng.integers(-3, 4, 300)).astype("f4")
+    n = rng.integers(-99, 99, 300).astype("i4")
+    x[:3] = np.nan, np.inf, -0.0
+    runtime = await evaluate.DEFAULT.open()
+    kept = runtime.limits
+    assert kept.has_subgroups
+    try:
+        for has_subgroups in (True, False):
+            runtime.limits = dataclasses.replace(kept, has_subgroups=has_subgroups)
+            for workgroup in (1, 2, 3, 4, 16, 24, 32, 48, 64, (4, 2, 16), 256):
+                kernel = gpu.kernel(
+                    source=names["SUBGROUPS"], namespace={"gl": gl}, workgroup=workgroup
+                )
+                more = {"workgroups": 2, "out_shape": 2 * int(np.prod(workgroup))}
+                made = kernel(gpu.asarray(x), gpu.asarray(n), **more)
+                wanted = kernel.simulate(x, n, **more)
+                for one, two in zip(await gpu.read(*made), wanted, strict=True):
+                    assert_array_equal(one, two, err_msg=f"{has_subgroups} {workgroup}")
+                # As they are documented: within 32 neighbours, floats two by two.
+                size = min(32, int(np.prod(workgroup)))
+                assert_array_equal(wanted[1][:size], np.min(x[:size]))
+                assert_array_equal(wanted[3][:size], n[:size].sum() * 100 + size)
+    finally:
+        runtime.limits = kept
+
+
+@run_in_pyodide
+async def test_neighbours_in_a_subgroup_of_the_device_are_found(selenium_worker):
+    import aiogpu as gpu
+    from aiogpu.gpu import browser
+    from aiogpu.lang import subgroups
+
+    look = gpu.wgsl(
+        "enable subgroups;\n"
+        "@group(0) @binding(0) var<storage, read_write> found: array<u32>;\n"
+        + subgroups.scratch(64, native=True)
+        + "@compute @workgroup_size(64) fn look(@builtin(local_invocation_index) lid: u32,\n"
+        "@builtin(subgroup_invocation_id) lane: u32, @builtin(subgroup_size) nlanes: u32) {\n"
+        + "\n".join(subgroups.prologue())
+        + "\nfound[lid] = lanes; }"
+    )
+    info = (await browser.request_adapter("high-performance"))[1].info
+    assert 1 < info.subgroupMinSize <= info.subgroupMaxSize
+    lanes = set(await look(out_shape=64, threads=64).tolist())
+    assert len(lanes) == 1
+    assert min(info.subgroupMinSize, 32) <= lanes.pop() <= min(info.subgroupMaxSize, 32)
+
+
 @run_in_pyodide
 async def test_reductions_by_functions_of_the_users(selenium_worker):
     import numpy as np

@@ -39,6 +39,27 @@ def everything(
     while k > 0 and x[k] != 0.0:
         k -= 3
 """
+SUBGROUPS = """
+def within(v):
+    return gl.subgroup_add(v)
+
+def subgroups(
+    x: gl.In[gl.f32], n: gl.In[gl.i32], sums: gl.Out[gl.f32], least: gl.Out[gl.f32],
+    most: gl.Out[gl.f32], counts: gl.Out[gl.i32], moved: gl.Out[gl.f32], where: gl.Out[gl.i32],
+):
+    i = gl.group_id(1) * gl.group_size(3)[0] * gl.group_size(3)[1] * gl.group_size(3)[2]
+    i += gl.local_index()
+    size = gl.subgroup_size()
+    sums[i] = within(x[i])
+    least[i] = gl.subgroup_min(x[i])
+    most[i] = gl.subgroup_max(x[i])
+    counts[i] = gl.subgroup_add(n[i]) * 100 + size
+    k = gl.i32(gl.subgroup_min(gl.u32(n[i])))
+    for turn in range(3):
+        k += gl.subgroup_broadcast(n[i], turn - 1)
+    moved[i] = gl.subgroup_shuffle(x[i], gl.subgroup_id() * 5 - n[i])
+    where[i] = k
+"""
 MODES = [
     {"bounds": "safe"}, {"bounds": "unchecked"}, {"bounds": "debug"}, {"fast_math": True},
 ]  # fmt: skip

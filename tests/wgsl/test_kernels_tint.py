@@ -16,7 +16,11 @@ from fuzz import features
 from fuzz.programs import ITEMS, WORKGROUP, inputs, program
 from gallery import EXAMPLES, cases, example
 
-LIMITS = (Limits(immediate_nbytes=64), Limits(immediate_nbytes=0, has_f16=True))
+LIMITS = (
+    Limits(immediate_nbytes=64),
+    Limits(immediate_nbytes=0, has_f16=True),
+    Limits(immediate_nbytes=64, has_subgroups=True),
+)
 
 
 class Texts:
@@ -53,7 +57,7 @@ async def test_the_gallery(texts):
             return kernel.simulate(*args, **more)
 
         await getattr(cases, name)(example(name), run)
-    assert len(texts.shaders) > 2 * len(EXAMPLES)
+    assert len(texts.shaders) > 3 * len(EXAMPLES)
     texts.validate()
 
 
@@ -74,4 +78,15 @@ def test_every_feature_in_every_mode(texts):
         )
         arrays = [gpu.asarray(a) if hasattr(a, "dtype") else a for a in features.arguments(np)]
         texts.add(mode, *kernel(*arrays))
+    texts.validate()
+
+
+@pytest.mark.parametrize("workgroup", [1, 2, 8, 24, 32, 48, 64, (4, 4, 16)])
+def test_subgroups_of_the_device_and_by_memory(texts, workgroup):
+    kernel = gpu.kernel(source=features.SUBGROUPS, namespace={"gl": gl}, workgroup=workgroup)
+    x = gpu.ones(99)
+    texts.add(workgroup, *kernel(x, gpu.arange(99), workgroups=2, out_shape=200))
+    native = [text for text in texts.shaders.values() if "enable subgroups;" in text]
+    assert len(native) == (workgroup not in (24, 48))
+    assert all("subgroupShuffle(" in text for text in native)
     texts.validate()

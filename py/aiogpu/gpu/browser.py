@@ -73,6 +73,7 @@ _JS_ARRAYS: Final = {
     "complex64": "Float32Array",
 }
 _F16: Final = "shader-f16"
+_SUBGROUPS: Final = "subgroups"
 _LOST: Final = "lost:"
 
 
@@ -188,7 +189,7 @@ async def request_device(
         raise FeatureError(
             f"open_device: features {missing}: the adapter has only {sorted(have.features)}"
         )
-    asked_for = {*features, *({_F16} & have.features)}
+    asked_for = {*features, *({_F16, _SUBGROUPS} & have.features)}
     wanted = {**have.limits, **limits}
     for name, asked in limits.items():
         allowed = have.limits.get(name, getattr(adapter.limits, name, None))
@@ -198,7 +199,6 @@ async def request_device(
             raise LimitError(f"open_device: limits: {name} {asked}: the adapter allows {allowed}")
     if not wanted["maxImmediateSize"]:
         del wanted["maxImmediateSize"]
-    wanted["maxComputeWorkgroupSizeX"] = wanted["maxComputeInvocationsPerWorkgroup"]
     try:
         device = await adapter.requestDevice(
             _object({"requiredFeatures": sorted(asked_for), "requiredLimits": wanted})
@@ -230,6 +230,7 @@ def _limits(device: Any, *, is_fallback: bool) -> Limits:  # noqa: ANN401 - a GP
         immediate_nbytes=min(allowed, 64) if immediate else 0,
         is_fallback=is_fallback,
         has_f16=bool(device.features.has(_F16)),
+        has_subgroups=bool(device.features.has(_SUBGROUPS)),
     )
 
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 MAX_TURNS: Final = 32768
 _NUMERIC = re.compile(r"\bag_\w+")
 _F16 = re.compile(r"\bf16\b")
+_SUBGROUP = re.compile(r"\bsubgroup[A-Z]")
+_LANES = (
+    ",\n        @builtin(subgroup_invocation_id) lane: u32, @builtin(subgroup_size) nlanes: u32"
+)
 
 
 class Params:
@@ -78,7 +82,8 @@ def shader(
         params: The parameter block.
         buffers: Name, WGSL element type, and whether it is written, in binding order.
         body: Statements of ``main``. They see ``group`` (the number of this workgroup), ``lid``
-            (the invocation's number in it) and ``p`` (the parameters).
+            (the invocation's number in it) and ``p`` (the parameters); if they use the device's
+            subgroups, also ``lane`` and ``nlanes``.
         workgroup: Invocations of a workgroup.
         declarations: Module-scope text before ``main``.
     """
@@ -98,11 +103,14 @@ def shader(
     functions = numerics.sources(sorted(set(_NUMERIC.findall(body + declarations))))
     if _F16.search(bindings):
         block = ("enable f16;\n", *block)
+    has_lanes = _SUBGROUP.search(body) is not None
+    if has_lanes:
+        block = ("enable subgroups;\n", *block)
     return (
         f"{''.join(block)}{bindings}{functions}{declarations}"
         f"@compute @workgroup_size({workgroup})\n"
         "fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u,\n"
-        "        @builtin(local_invocation_index) lid: u32) {\n"
+        f"        @builtin(local_invocation_index) lid: u32{_LANES if has_lanes else ''}) {{\n"
         "  let group = p.grid_offset + wid.y * nwg.x + wid.x;\n"
         f"{body}}}\n"
     )

@@ -11,6 +11,8 @@ from math import prod
 from typing import TYPE_CHECKING, Final, Literal
 
 from aiogpu.kernels import types
+from aiogpu.lang import subgroups
+from aiogpu.lang.subgroups import SUBGROUP
 from aiogpu.lang.types import F32, I32, Type, in_registers, wgsl
 
 if TYPE_CHECKING:
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
 
     from aiogpu.dtypes import DType
     from aiogpu.lang.tree import Kernel, Memory
+    from aiogpu.limits import Limits
 
 Bounds = Literal["safe", "unchecked", "debug"]
-SUBGROUP: Final = 32  # invocations of a subgroup where workgroup memory stands in for one
 
 _ATOMICS: Final = {
     "add": "atomicAdd", "sub": "atomicSub", "min": "atomicMin", "max": "atomicMax",
@@ -30,7 +32,6 @@ _OF_FLOATS: Final = {
     "add": "now + value", "sub": "now - value", "min": "ag_min_f32(now, value)",
     "max": "ag_max_f32(now, value)",
 }  # fmt: skip
-_MERGE: Final = {"add": "acc + next", "min": "min(acc, next)", "max": "max(acc, next)"}
 
 REPORT: Final = """\
 fn report(line: u32, index: u32, size: u32) {
@@ -61,19 +62,20 @@ class Access:
 
     Attributes:
         has_storage_to_share: Whether some array is both written and read.
+        has_lanes: Whether functions are told where they are in the device's subgroups.
     """
 
     def __init__(
-        self, kernel: Kernel, layouts: Sequence[Layout], bounds: Bounds, *, has_f16: bool
+        self, kernel: Kernel, layouts: Sequence[Layout], bounds: Bounds, limits: Limits
     ) -> None:
         self._kernel = kernel
         self._bounds = bounds
-        self._has_f16 = has_f16
+        self._has_f16 = limits.has_f16
+        self.has_lanes = limits.has_subgroups and subgroups.is_native(kernel)
         self._layouts = dict(zip(kernel.arrays, layouts, strict=True))
         self._numbers = {memory: at for at, memory in enumerate(kernel.arrays)}
         self._own = {memory: at for at, memory in enumerate(kernel.memories)}
         self._functions: dict[str, str] = {}
-        self._scratch = False
         self.has_storage_to_share = any(
             memory.kind != "in" and memory.is_read for memory in kernel.arrays
         )
@@ -114,17 +116,12 @@ class Access:
         for memory in self._kernel.memories:
             space = "workgroup" if memory.kind == "shared" else "private"
             lines.append(f"var<{space}> {self.name(memory)}: {self.array_type(memory)};\n")
-        if self._scratch:
+        if subgroups.is_used(self._kernel):
             count = prod(self._kernel.workgroup)
-            lines.append(f"var<workgroup> scratch: array<u32, {count}>;\n")
+            lines.append(subgroups.scratch(count, native=self.has_lanes))
         if self._bounds == "debug":
             lines.append(REPORT)
         return "".join(lines) + "".join(self._functions.values())
-
-    def shared_nbytes(self) -> int:
-        """Bytes of workgroup memory."""
-        own = sum(4 * prod(m.shape) for m in self._kernel.memories if m.kind == "shared")
-        return own + (4 * prod(self._kernel.workgroup) if self._scratch else 0)
 
     # What expressions name
 
@@ -279,7 +276,7 @@ class Access:
         given = [*index, *args, *([f"{line}u"] * is_debug)]
         return f"{function}({', '.join(given)})"
 
-    # Subgroups, by workgroup memory
+    # Subgroups
 
     def subgroup(self, name: str, kind: Type, args: list[str]) -> str:
         """An operation of a subgroup: neighbours in the workgroup, by workgroup memory."""
@@ -288,12 +285,14 @@ class Access:
             return f"{min(SUBGROUP, count)}i"
         if name == "id":
             return f"(lx % {SUBGROUP}i)"
-        self._scratch = True
         text = wgsl(kind)
-        function = f"subgroup_{name}_{text}"
-        if function not in self._functions:
-            self._functions[function] = _subgroup_body(function, name, text, count)
-        return f"{function}({', '.join(['lx', *args])})"
+        called = f"subgroup_{name}_{text}"
+        if called not in self._functions:
+            self._functions[called] = subgroups.function(
+                called, name, text, count, native=self.has_lanes
+            )
+        own = ["lx", "lane", "lanes"] if self.has_lanes else ["lx"]
+        return f"{called}({', '.join([*own, *args])})"
 
 
 def _atomic_body(name: str, dtype: DType, place: str) -> str:
@@ -320,27 +319,3 @@ def _atomic_body(name: str, dtype: DType, place: str) -> str:
             "  return bitcast<f32>(old);\n"
         )
     return f"  return {back.format(f'{_ATOMICS[name]}({place}, {word})')};\n"
-
-
-def _subgroup_body(function: str, name: str, kind: str, count: int) -> str:
-    params = f"lx: i32, value: {kind}"
-    head = (
-        "  workgroupBarrier();\n"
-        "  scratch[lx] = bitcast<u32>(value);\n"
-        "  workgroupBarrier();\n"
-        f"  let first = lx / {SUBGROUP} * {SUBGROUP};\n"
-    )
-    if name in {"broadcast", "shuffle"}:
-        at = f"min(first + source % {SUBGROUP}, {count - 1})"
-        return (
-            f"fn {function}({params}, source: i32) -> {kind} {{\n{head}"
-            f"  return bitcast<{kind}>(scratch[{at}]);\n}}\n"
-        )
-    return (
-        f"fn {function}({params}) -> {kind} {{\n{head}"
-        f"  let end = min(first + {SUBGROUP}, {count});\n"
-        f"  var acc = bitcast<{kind}>(scratch[first]);\n"
-        "  for (var k = first + 1; k < end; k++) {\n"
-        f"    let next = bitcast<{kind}>(scratch[k]);\n    acc = {_MERGE[name]};\n  }}\n"
-        "  return acc;\n}\n"
-    )

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from aiogpu.lang.facts import Facts
     from aiogpu.lang.tree import Expr, Function, Local, Memory, Stmt
 
-_IDS = "wg: vec3i, li: vec3i, lx: i32"
-
 
 class Emitter(Speller):
     """Writes the functions of a kernel.
@@ -74,7 +72,8 @@ class Emitter(Speller):
         )
         params = [f"{self.local(each)}_: {self.type(each.type)}" for each in function.params]
         if self.access is not None:
-            params.insert(0, _IDS)
+            kinds = {"wg": "vec3i", "li": "vec3i", "lx": "i32", "lane": "u32", "lanes": "u32"}
+            params[:0] = [f"{name}: {kinds[name]}" for name in self.own_arguments()]
         result = "" if function.result is None else f" -> {self.type(function.result)}"
         source, first = function.source, function.source.first
         self.text.add(

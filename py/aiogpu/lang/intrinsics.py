@@ -185,7 +185,7 @@ def atomic_compare_exchange(memory: Any, index: int | tuple[int, ...], expected:
 
 @_known
 def subgroup_size() -> int:
-    """How many invocations a subgroup has."""
+    """How many invocations a subgroup has: 32, or all of a smaller workgroup."""
     _outside("subgroup_size")
 
 
@@ -197,7 +197,7 @@ def subgroup_id() -> int:
 
 @_known
 def subgroup_add(value: T) -> T:
-    """The sum over the subgroup."""
+    """The sum over the subgroup: of neighbours, then of the pairs, and so on."""
     _outside("subgroup_add")
 
 
@@ -215,7 +215,7 @@ def subgroup_max(value: T) -> T:
 
 @_known
 def subgroup_broadcast(value: T, source: int) -> T:
-    """The value of the subgroup's invocation number ``source``."""
+    """The value of the subgroup's invocation number ``source``, modulo 32; the last has the rest."""
     _outside("subgroup_broadcast")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from aiogpu.errors import LimitError
 from aiogpu.kernels.writer import Params, indent, launch, shader
-from aiogpu.lang import tree
+from aiogpu.lang import subgroups, tree
 from aiogpu.lang.access import Access, Layout
 from aiogpu.lang.emit import Emitter
 from aiogpu.lang.text import Origins, Text
@@ -40,7 +40,7 @@ class Compiled:
         self.kernel = kernel
         self.bounds = bounds
         self._is_fast = is_fast
-        self._texts: dict[object, tuple[str, Origins, int]] = {}
+        self._texts: dict[object, tuple[str, Origins]] = {}
         self.cost = max(1, _cost(kernel.main.body, set()))
 
     @property
@@ -75,20 +75,19 @@ class Compiled:
         return params
 
     def text(
-        self, layouts: tuple[Layout, ...], params: Params, space: ParamSpace, *, has_f16: bool
-    ) -> tuple[str, Origins, int]:
-        """The shader, where its lines come from, and how many bytes a workgroup shares."""
-        key = (layouts, space, has_f16)
+        self, layouts: tuple[Layout, ...], params: Params, limits: Limits
+    ) -> tuple[str, Origins]:
+        """The shader, and where its lines come from."""
+        space = params.space(limits)
+        key = (layouts, space, limits.has_f16, limits.has_subgroups)
         found = self._texts.get(key)
         if found is None:
-            found = self._texts[key] = self._write(layouts, params, space, has_f16=has_f16)
+            access = Access(self.kernel, layouts, self.bounds, limits)
+            found = self._texts[key] = self._write(access, params, space)
         return found
 
-    def _write(
-        self, layouts: tuple[Layout, ...], params: Params, space: ParamSpace, *, has_f16: bool
-    ) -> tuple[str, Origins, int]:
+    def _write(self, access: Access, params: Params, space: ParamSpace) -> tuple[str, Origins]:
         kernel = self.kernel
-        access = Access(kernel, layouts, self.bounds, has_f16=has_f16)
         emitter = Emitter(access, kernel.workgroup, is_fast=self._is_fast)
         emitter.functions(kernel.functions)
         text = Text()
@@ -106,7 +105,8 @@ class Compiled:
             "let lx = i32(lid);",
             f"let li = {_split('lid', (x, y, z))};",
             f"let wg = {_split_group(kernel.naxes)};",
-            f"{emitter.function_name(kernel.main)}(wg, li, lx);",
+            *(subgroups.prologue() if access.has_lanes else ()),
+            f"{emitter.function_name(kernel.main)}({', '.join(emitter.own_arguments())});",
         ]
         faults = [("faults", "atomic<u32>", True)] if self.bounds == "debug" else []
         wgsl = shader(
@@ -117,7 +117,7 @@ class Compiled:
             workgroup=prod(kernel.workgroup),
             declarations=origins.declarations,
         )
-        return wgsl, origins, access.shared_nbytes()
+        return wgsl, origins
 
     def fault(self, line: int, index: int, size: int) -> str:
         """An index out of range that the shader reported, with the line of Python."""
@@ -129,7 +129,7 @@ class Compiled:
 
     def explain(self, wgsl: str, said: str) -> str:
         """What a compiler said about one of the texts, with the lines of Python."""
-        for text, origins, _ in self._texts.values():
+        for text, origins in self._texts.values():
             if text == wgsl:
                 return origins.explain(wgsl, said)
         return said
@@ -229,8 +229,8 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
     layouts = tuple(map(layout_of, views))
     params = compiled.params(layouts, views, step.consts, groups)
     space = params.space(limits)
-    wgsl, _, nshared = compiled.text(layouts, params, space, has_f16=limits.has_f16)
-    check_limits(compiled, limits, nshared)
+    wgsl, _ = compiled.text(layouts, params, limits)
+    check_limits(compiled, limits)
     is_debug = compiled.bounds == "debug"
     writes = sum((memory.kind != "in") << at for at, memory in enumerate(kernel.arrays))
     if is_debug:
@@ -254,7 +254,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
     )
 
 
-def check_limits(compiled: Compiled, limits: Limits, nshared: int) -> None:
+def check_limits(compiled: Compiled, limits: Limits) -> None:
     """Refuse what a device does not allow, at the kernel's line.
 
     Raises:
@@ -268,8 +268,6 @@ def check_limits(compiled: Compiled, limits: Limits, nshared: int) -> None:
         what = f"{nbindings} arrays, this device allows {limits.max_storage_buffers}"
     elif size > limits.max_invocations:
         what = f"a workgroup of {size}, this device allows {limits.max_invocations}"
-    elif nshared > limits.max_shared_nbytes:
-        what = f"{nshared} bytes of shared memory, this device allows {limits.max_shared_nbytes}"
     else:
         return
     raise LimitError(source.said(source.first, what))

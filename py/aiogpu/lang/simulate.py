@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from aiogpu.dtypes import DType
 from aiogpu.errors import AxisError, UsageError
 from aiogpu.lang import tree
-from aiogpu.lang.access import SUBGROUP
 from aiogpu.lang.operations import ROWS
 from aiogpu.lang.scalars import kind_of, namespace
+from aiogpu.lang.subgroups import SUBGROUP
 from aiogpu.lang.types import BOOL, F32, Pair, Vector, in_registers
 from aiogpu.lang.uniform import asks
 
@@ -353,10 +353,10 @@ def _answers(asked: list[Any], np: Any) -> list[Any]:  # noqa: ANN401 - the modu
     if name in {"broadcast", "shuffle"}:
         return [values[min(int(each[2]) % SUBGROUP, len(values) - 1)] for each in asked]
     change = {"add": lambda a, b: a + b, "min": np.minimum, "max": np.maximum}[name]
-    total = values[0]
-    for value in values[1:]:
-        total = change(total, value)
-    return [total] * len(asked)
+    while len(values) > 1:  # neighbours two by two
+        pairs = [change(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
+        values = pairs + values[2 * len(pairs) :]
+    return values * len(asked)
 
 
 def elementwise(function: Function, arrays: Sequence[Any], kinds: Sequence[DType]) -> Any:  # noqa: ANN401 - an array, or several

@@ -117,6 +117,12 @@ class Speller:
 
     # Names
 
+    def own_arguments(self) -> list[str]:
+        """What is given to each function besides its arguments: where the invocation is."""
+        if self.access is None:
+            return []
+        return ["wg", "li", "lx", *(("lane", "lanes") if self.access.has_lanes else ())]
+
     def local(self, local: Local) -> str:
         """The name of a variable: the user's with a prefix, since WGSL reserves many words."""
         name = self._names.get(local)
@@ -214,8 +220,7 @@ class Speller:
 
     def _apply(self, expr: tree.Apply) -> str:
         args = [self.expr(arg) for arg in expr.args]
-        if self.access is not None:
-            args[:0] = ["wg", "li", "lx"]
+        args[:0] = self.own_arguments()
         return f"{self.function_name(expr.function)}({', '.join(args)})"
 
     def _part(self, expr: tree.Part) -> str:

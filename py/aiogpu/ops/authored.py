@@ -276,8 +276,7 @@ class Kernel:
         layouts = tuple(map(layout_of, views))
         numbers = [Const(call.scalars[key], dtype) for key, dtype in call.scalar_types.items()]
         params = compiled.params(layouts, views, numbers, call.groups)
-        space = params.space(limits)
-        wgsl, origins, _ = compiled.text(layouts, params, space, has_f16=limits.has_f16)
+        wgsl, origins = compiled.text(layouts, params, limits)
         return origins.annotated(wgsl)
 
     def simulate(
