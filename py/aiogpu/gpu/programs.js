@@ -73,7 +73,18 @@ export class Programs {
    * @param {string} constants JSON of override constants @param {boolean} now
    * @returns {Promise<string>}
    */
-  async compile(id, code, entryPoint, label, count, writes, space, constants, now) {
+  compile(id, code, entryPoint, label, count, writes, space, constants, now) {
+    const said = this.build(id, code, entryPoint, label, count, writes, space, constants, now);
+    if (now) this.scopes.hold(said); // else a submit's failure would come before its cause
+    return said;
+  }
+
+  /**
+   * @param {number} id @param {string} code @param {string} entryPoint @param {string} label
+   * @param {number} count @param {number} writes @param {string} space
+   * @param {string} constants @param {boolean} now @returns {Promise<string>}
+   */
+  async build(id, code, entryPoint, label, count, writes, space, constants, now) {
     /** @type {Program} */
     const program = { pipeline: null, layout: null, space, groups: new Map() };
     this.programs.set(id, program);

@@ -132,7 +132,7 @@ export class Recorder {
     }
     this.staging.map(reads);
     const done = this.device.queue.onSubmittedWorkDone();
-    void Promise.allSettled([scope, done]).then(() => {
+    void Promise.allSettled([scope, done, ...this.scopes.held]).then(() => {
       this.inflight--;
       this.waiter.notify();
     });
@@ -141,7 +141,7 @@ export class Recorder {
 
   /** Unfinished submits, plus flags. */
   status() {
-    const failed = this.scopes.failed.length > 0 ? FAILED : 0;
+    const failed = this.scopes.hasFailed ? FAILED : 0;
     return this.inflight + failed + (this.waiter.lost === null ? 0 : LOST);
   }
 
@@ -215,8 +215,9 @@ export class Recorder {
    * @param {number} read
    */
   async wait(read) {
-    await this.waiter.settle(this.scopes.settled());
-    if (this.scopes.failed.length === 0) await this.waiter.settle(this.staging.get(read).mapped);
+    do await this.waiter.settle(this.scopes.settled());
+    while (this.scopes.held.size > 0);
+    if (!this.scopes.hasFailed) await this.waiter.settle(this.staging.get(read).mapped);
     return this.status();
   }
 

@@ -11,6 +11,7 @@ export class Scopes {
     this.device = device;
     /** @type {Failure[]} */ this.failed = [];
     /** @type {Set<Promise<void>>} */ this.pending = new Set();
+    /** @type {Set<Promise<void>>} */ this.held = new Set(); // their fates may explain what failed
     device.addEventListener("uncapturederror", (event) => {
       event.preventDefault();
       this.fail("uncaptured", 0, event.error);
@@ -50,6 +51,19 @@ export class Scopes {
     this.failed.push({ kind, id, type: name, message });
   }
 
+  /** Whether something failed, and all that may explain it is known. */
+  get hasFailed() {
+    return this.failed.length > 0 && this.held.size === 0;
+  }
+
+  /** Keep failures back until a promise, which does not reject, has settled. @param {Promise<unknown>} fate */
+  hold(fate) {
+    const settled = fate.then(() => {
+      this.held.delete(settled);
+    });
+    this.held.add(settled);
+  }
+
   /** Take out the failures that `test` picks. @param {(failure: Failure) => boolean} test */
   take(test) {
     const taken = this.failed.filter(test);
@@ -59,7 +73,7 @@ export class Scopes {
 
   /** Resolves once the fate of all that was issued so far is known. */
   settled() {
-    return Promise.all([...this.pending]);
+    return Promise.all([...this.pending, ...this.held]);
   }
 }
 

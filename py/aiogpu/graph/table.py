@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aiogpu.dtypes import DType
+    from aiogpu.program import Origin
 
 Family = Literal[
     "leaf",
@@ -77,6 +78,7 @@ class Op:
     wgsl: Mapping[str, str] = field(default_factory=dict)
     # Functions that its WGSL calls, where they are not of `aiogpu.kernels.numerics`: a user's own.
     functions: str = ""
+    origin: Origin | None = None  # where these come from
     # Pairs of operands, dtypes or types of Python numbers, that were met before and that need no
     # cast: the dtype in which Python numbers join, and the result's.
     pairs: dict[tuple[object, object], tuple[DType, DType]] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -24,14 +25,16 @@ from aiogpu.kernels import (
     user,
 )
 from aiogpu.lang import launch
+from aiogpu.lang.text import Together
 from aiogpu.program import Program
-from aiogpu.schedule.step import Load
+from aiogpu.schedule.step import Apply, Load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aiogpu.kernels.writer import TextCache
     from aiogpu.limits import Limits
+    from aiogpu.program import Origin
     from aiogpu.schedule.step import Step
 
 _FAMILIES = {
@@ -70,7 +73,22 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
             f"{step.core.op.name}: {count} elements to count through: a shader counts to at most "
             f"{MOST_ELEMENTS - 1}"
         )
-    return _FAMILIES.get(step.family, elementwise.render)(step, limits, cache)
+    program = _FAMILIES.get(step.family, elementwise.render)(step, limits, cache)
+    origin = _origin(step)
+    if origin is None:
+        return program
+    launches = tuple([replace(launch, origin=origin) for launch in program.launches])
+    return replace(program, launches=launches)
+
+
+def _origin(step: Step) -> Origin | None:
+    """Where the functions of the user's come from that a step calls; None if there are none."""
+    ops = [step.core.op]
+    for code in (step.body, step.finish):
+        if code is not None:
+            ops += [instr.op for instr in code.instrs if isinstance(instr, Apply)]
+    origins = list(dict.fromkeys([op.origin for op in ops if op.origin is not None]))
+    return Together(origins) if origins else None
 
 
 def _counts(step: Step) -> Iterator[int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from aiogpu import dtypes
 from aiogpu.errors import KernelError, LimitError
+from aiogpu.lang.text import POSITION, excerpt
 from aiogpu.program import Launch, Program
 
 if TYPE_CHECKING:
@@ -29,6 +30,55 @@ _WORKGROUP: Final = re.compile(r"@workgroup_size\s*\(([^)]*)\)")
 _OVERRIDE: Final = re.compile(r"\boverride\s+(\w+)")
 _SHORT: Final = {"f": "f32", "i": "i32", "u": "u32"}
 _DTYPES: Final = {"f32": dtypes.float32, "i32": dtypes.int32, "u32": dtypes.uint32}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Written:
+    """A kernel's text, and where the user wrote it.
+
+    Attributes:
+        text: The WGSL.
+        name: The kernel's name.
+        filename: The file that holds the text; "" where none does, as for text put together.
+        first: The line of the file in which the text begins.
+    """
+
+    text: str
+    name: str
+    filename: str = ""
+    first: int = 1
+
+    def shown(self, number: int, start: int = -1, end: int = -1) -> str:
+        """Line ``number`` of the text, with carets from one column to another."""
+        lines = self.text.splitlines()
+        line = lines[number - 1] if 0 < number <= len(lines) else ""
+        if self.filename:
+            return excerpt(f"{self.filename}:{self.first + number - 1}", line, start, end)
+        return excerpt(f"WGSL:{number}", line, start, end)
+
+    def explain(self, wgsl: str, said: str) -> str:
+        """What a compiler said about the text, with the user's lines."""
+        assert wgsl == self.text
+        shown = []
+        for line in said.splitlines():
+            shown.append(line)
+            if match := POSITION.match(line):
+                column = int(match[2]) - 1
+                shown.append(self.shown(int(match[1]), column, column + 1))
+        return "\n".join(shown)
+
+    def fault(self, line: int, index: int, size: int) -> str:
+        """Not asked for: only kernels written in Python report indices."""
+        return f"{self.name}: line {line}: index {index} is out of range: there are {size}"
+
+    def at(self, pattern: re.Pattern[str]) -> str:
+        """The line in which a pattern is first found, with carets under it."""
+        match = pattern.search(self.text)
+        if match is None:
+            return self.shown(1)
+        before = self.text[: match.start()]
+        column = len(before) - (before.rfind("\n") + 1)
+        return self.shown(before.count("\n") + 1, column, column + len(match[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +147,46 @@ def _workgroup(attributes: str, name: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+def check_limits(
+    source: Written, facts: Declared, groups: tuple[int, int, int], limits: Limits
+) -> None:
+    """Refuse what a device does not allow.
+
+    Raises:
+        LimitError: Too many bindings, too large a workgroup, or too many of them.
+    """
+    name = source.name
+    if len(facts.bindings) > limits.max_storage_buffers:
+        raise LimitError(
+            f"{name}: {len(facts.bindings)} bindings: this device allows "
+            f"{limits.max_storage_buffers}\n{source.at(_BINDING)}"
+        )
+    x, y, z = facts.workgroup
+    most = (limits.max_size_x, limits.max_size_y, limits.max_size_z)
+    if x * y * z > limits.max_invocations or any(
+        size > allowed for size, allowed in zip(facts.workgroup, most, strict=True)
+    ):
+        raise LimitError(
+            f"{name}: a workgroup of {x} by {y} by {z}: this device allows "
+            f"{limits.max_invocations} invocations, {' by '.join(map(str, most))} along the axes\n"
+            f"{source.at(_WORKGROUP)}"
+        )
+    if max(groups) > limits.max_groups:
+        raise LimitError(
+            f"{name}: {groups} workgroups: this device allows {limits.max_groups} along an axis: "
+            "spread them over two axes, or let each do more"
+        )
+
+
 def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: ARG001 - the families' common form
     """The launch of a user's kernel."""
     attrs = step.node.attrs
     assert attrs is not None
-    source: str = attrs["source"]
+    source: Written = attrs["source"]
     facts: Declared = attrs["declared"]
     groups: tuple[int, int, int] = attrs["groups"]
-    name: str = attrs["name"]
-    if len(facts.bindings) > limits.max_storage_buffers:
-        raise LimitError(
-            f"{name}: {len(facts.bindings)} bindings, allowed are {limits.max_storage_buffers}"
-        )
+    check_limits(source, facts, groups, limits)
     x, y, z = facts.workgroup
-    if x * y * z > limits.max_invocations:
-        raise LimitError(
-            f"{name}: a workgroup of {x * y * z}: this device allows {limits.max_invocations}"
-        )
-    if max(groups) > limits.max_groups:
-        raise LimitError(
-            f"{name}: {groups} workgroups: this device allows {limits.max_groups} along an axis"
-        )
     operands = iter(step.slots)
     results = iter(range(len(step.inputs), len(step.inputs) + len(facts.bindings)))
     shown = iter([_whole_words(operand.nbytes) for operand in step.node.inputs])
@@ -126,8 +195,8 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
     return Program(
         (
             Launch(
-                wgsl=source,
-                label=name,
+                wgsl=source.text,
+                label=source.name,
                 bindings=tuple(slots),
                 writes=sum(binding.is_written << at for at, binding in enumerate(facts.bindings)),
                 params=(),
@@ -138,6 +207,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
                 entry=facts.entry,
                 sizes=tuple(next(made if b.is_written else shown) for b in facts.bindings),
                 is_checked=False,
+                origin=source,
             ),
         )
     )

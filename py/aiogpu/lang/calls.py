@@ -320,7 +320,7 @@ def _memory(kind: str) -> Handler:
         dtype = as_element(args[1].value) if isinstance(args[1], Const) else None
         if dtype not in (F32, F16, I32, U32, BOOL):
             within.refuse(node, f"{kind}: the dtype must be gl.f32, f16, i32, u32 or bool")
-        made = tree.Memory("", kind, dtype, len(shape), shape)  # type: ignore[arg-type]
+        made = tree.Memory("", kind, dtype, len(shape), shape, made=(within.source, node))  # type: ignore[arg-type]
         within.compiler.own(within, made, node)
         return made
 

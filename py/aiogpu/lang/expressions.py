@@ -352,8 +352,11 @@ class Expressions(Operators):
     ) -> tuple[Expr, ...]:
         """Values as the indices of an element."""
         if len(items) != memory.rank:
+            name, count, rank = memory.name, len(items), memory.rank
             self.refuse(
-                node, f"{memory.name}: {len(items)} indices: the array has {memory.rank} axes"
+                node,
+                f"{name}: {count} {'index' if count == 1 else 'indices'}: the array has {rank} "
+                f"{'axis' if rank == 1 else 'axes'}: write {name}[{', '.join('ijkl'[:rank])}]",
             )
         return tuple(self._one_index(memory, axis, item, node) for axis, item in enumerate(items))
 

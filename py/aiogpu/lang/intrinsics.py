@@ -215,7 +215,7 @@ def subgroup_max(value: T) -> T:
 
 @_known
 def subgroup_broadcast(value: T, source: int) -> T:
-    """The value of the subgroup's invocation number ``source``, modulo 32; the last has the rest."""
+    """The value of the subgroup's invocation number ``source``, modulo 32."""
     _outside("subgroup_broadcast")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from aiogpu.kernels.writer import TextCache
     from aiogpu.lang.access import Bounds
+    from aiogpu.lang.source import Source
     from aiogpu.lang.tree import Kernel
     from aiogpu.limits import Limits
     from aiogpu.program import ParamSpace
@@ -34,11 +35,13 @@ class Compiled:
     Attributes:
         kernel: Its typed tree.
         bounds: What happens to indices out of range.
+        allowed: The limits of a device that is known to allow it.
     """
 
     def __init__(self, kernel: Kernel, bounds: Bounds, *, is_fast: bool) -> None:
         self.kernel = kernel
         self.bounds = bounds
+        self.allowed: Limits | None = None
         self._is_fast = is_fast
         self._texts: dict[object, tuple[str, Origins]] = {}
         self.cost = max(1, _cost(kernel.main.body, set()))
@@ -255,19 +258,50 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
 
 
 def check_limits(compiled: Compiled, limits: Limits) -> None:
-    """Refuse what a device does not allow, at the kernel's line.
+    """Refuse what a device does not allow, at the line of the kernel that asks for it.
 
     Raises:
         LimitError: Too many arrays, too large a workgroup, or too much shared memory.
     """
-    kernel = compiled.kernel
-    source = kernel.main.source
-    nbindings = len(kernel.arrays) + (compiled.bounds == "debug")
-    size = prod(kernel.workgroup)
-    if nbindings > limits.max_storage_buffers:
-        what = f"{nbindings} arrays, this device allows {limits.max_storage_buffers}"
-    elif size > limits.max_invocations:
-        what = f"a workgroup of {size}, this device allows {limits.max_invocations}"
-    else:
+    if compiled.allowed is limits:
         return
-    raise LimitError(source.said(source.first, what))
+    source = compiled.kernel.main.source
+    _check_arrays(compiled, limits.max_storage_buffers, source)
+    size = prod(compiled.kernel.workgroup)
+    most = min(limits.max_invocations, limits.max_size_x)
+    if size > most:
+        what = f"a workgroup of {size} invocations: this device allows {most}: say workgroup=..."
+        raise LimitError(source.shown(source.setting("workgroup"), what))
+    _check_shared(compiled.kernel, limits.max_shared_nbytes)
+    compiled.allowed = limits
+
+
+def _check_arrays(compiled: Compiled, allowed: int, source: Source) -> None:
+    arrays = compiled.kernel.arrays
+    has_faults = compiled.bounds == "debug"
+    if len(arrays) + has_faults <= allowed:
+        return
+    also = ", of which bounds='debug' takes one" if has_faults else ""
+    what = (
+        f"{len(arrays)} arrays: this device allows {allowed} in a kernel{also}: put several into "
+        "one (stack, concat), or make two kernels of it"
+    )
+    first = arrays[allowed - has_faults].name  # the first one too many
+    raise LimitError(source.shown(source.node_of(first), what))
+
+
+def _check_shared(kernel: Kernel, allowed: int) -> None:
+    """Workgroup memory counts as WebGPU counts it: each variable in units of 16 bytes."""
+    total = sum(-(-nbytes // 16) * 16 for nbytes in subgroups.scratch_nbytes(kernel))
+    for memory in kernel.memories:
+        if memory.kind != "shared":
+            continue
+        total += -(-4 * prod(memory.shape) // 16) * 16
+        if total > allowed:
+            assert memory.made is not None
+            source, node = memory.made
+            what = (
+                f"{total} bytes of shared memory up to here: this device allows {allowed} in a "
+                "workgroup: share less at a time"
+            )
+            raise LimitError(source.shown(node, what))

@@ -63,18 +63,9 @@ def annotations_of(source: Source) -> dict[str, Any]:
             try:
                 value = eval(value, function.__globals__, space)
             except Exception as error:  # noqa: BLE001 - whatever the user's text raises
-                source.refuse(_node_of(source, name), f"annotation {given!r}: {error}")
+                source.refuse(source.node_of(name), f"annotation {given!r}: {error}")
         found[name] = value
     return found
-
-
-def _node_of(source: Source, name: str) -> ast.AST:
-    """Where a parameter stands."""
-    arguments = source.tree.args
-    for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if arg.arg == name:
-            return arg
-    return source.tree
 
 
 def parameters(source: Source, *, is_elementwise: bool) -> list[Parameter]:
@@ -86,7 +77,7 @@ def parameters(source: Source, *, is_elementwise: bool) -> list[Parameter]:
     annotations = annotations_of(source)
     result = []
     for name, each in inspect.signature(source.function).parameters.items():
-        node = _node_of(source, name)
+        node = source.node_of(name)
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             source.refuse(node, f"{name}: * and ** cannot be parameters of a kernel")
         given = annotations.get(name)

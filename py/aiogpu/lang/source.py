@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from weakref import WeakKeyDictionary
 
 from aiogpu.errors import KernelError
+from aiogpu.lang.text import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,24 +67,41 @@ class Source:
         Raises:
             KernelError: Always.
         """
+        raise KernelError(self.shown(node, what))
+
+    def shown(self, node: ast.AST, what: str) -> str:
+        """A message about a part of the definition."""
         number = getattr(node, "lineno", self.first)
         column = getattr(node, "col_offset", 0)
         end = getattr(node, "end_col_offset", column + 1)
         if getattr(node, "end_lineno", number) != number:
-            end = len(self.line(number))
-        raise KernelError(self.said(number, what, column, end))
+            end = len(self.line(number).encode())
+        return self.said(number, what, column, end)
 
     def said(self, number: int, what: str, column: int = -1, end: int = -1) -> str:
-        """A message about line ``number``."""
+        """A message about line ``number``; the columns count bytes, as those of `ast` do."""
         text = self.line(number)
-        shown = text.strip()
-        margin = len(text) - len(text.lstrip())
-        message = f"{self.name}: {what}\n  {self.filename}:{number}\n    {shown}"
-        if column < 0 or not shown:
-            return message
-        start = max(0, len(text.encode()[:column].decode(errors="ignore")) - margin)
-        width = max(1, min(end - column, len(shown) - start))
-        return f"{message}\n    {' ' * start}{'^' * width}"
+        start, stop = (
+            at if at < 0 else len(text.encode()[:at].decode(errors="ignore"))
+            for at in (column, end)
+        )
+        return f"{self.name}: {what}\n{excerpt(f'{self.filename}:{number}', text, start, stop)}"
+
+    def node_of(self, parameter: str) -> ast.AST:
+        """Where a parameter stands."""
+        arguments = self.tree.args
+        for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            if arg.arg == parameter:
+                return arg
+        return self.tree
+
+    def setting(self, name: str) -> ast.AST:
+        """Where the decorator is given something by name; else the definition."""
+        for decorator in getattr(self.tree, "decorator_list", ()):
+            for keyword in getattr(decorator, "keywords", ()):
+                if keyword.arg == name:
+                    return keyword  # type: ignore[no-any-return]
+        return self.tree
 
 
 def capture(function: FunctionType) -> Source:
@@ -112,7 +130,7 @@ def _helpers(function: FunctionType) -> list[FunctionType]:
     return [
         each
         for each in functions
-        if isinstance(each, FunctionType) and not each.__module__.startswith("aiogpu.")
+        if isinstance(each, FunctionType) and not str(each.__module__).startswith("aiogpu.")
     ]
 
 

@@ -15,6 +15,7 @@ from aiogpu.lang.emit import Emitter
 from aiogpu.lang.launch import Compiled
 from aiogpu.lang.signature import parameters
 from aiogpu.lang.source import capture
+from aiogpu.lang.text import Text
 from aiogpu.lang.types import BOOL, F16, F32, I32, U32, Pair, in_registers, short
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from aiogpu.dtypes import DType
     from aiogpu.lang.access import Bounds
     from aiogpu.lang.binding import Call
+    from aiogpu.lang.text import Origins
 
 MOST_INVOCATIONS: Final = 1024
 _PLACEHOLDER: Final = "own_"
@@ -141,10 +143,7 @@ class Rows:
     ) -> None:
         self.function = function
         self.captured = captured
-        self.text = _text(functions, is_fast=is_fast)
-        tag = hashlib.sha256(self.text.encode()).hexdigest()[:10]
-        prefix = f"e{tag}_"
-        text = self.text.replace(_PLACEHOLDER, prefix)
+        prefix, text = _text(functions, is_fast=is_fast, letter="e")
         called = Emitter(None, (), prefix=prefix).function_name(function)
         result = function.result
         parts = result.parts if isinstance(result, Pair) else (result,)
@@ -159,15 +158,30 @@ class Rows:
             member = f".m{at}" if isinstance(result, Pair) else ""
             name = f"{function.source.name}()" + (f"[{at}]" if member else "")
             wgsl = {"*": f"{called}({given}){member}"}
-            self.ops.append(Op(name, "elementwise", count, wgsl=wgsl, functions=text))
+            self.ops.append(
+                Op(
+                    name,
+                    "elementwise",
+                    count,
+                    wgsl=wgsl,
+                    functions=text.declarations,
+                    origin=text,
+                )
+            )
             self.dtypes.append(part)
 
 
-def _text(functions: list[tree.Function], *, is_fast: bool) -> str:
+def _text(functions: list[tree.Function], *, is_fast: bool, letter: str) -> tuple[str, Origins]:
+    """Functions as WGSL, under names that no other text uses; and the prefix of these names."""
     emitter = Emitter(None, (), is_fast=is_fast, prefix=_PLACEHOLDER)
     emitter.functions(functions)
-    structs = "".join(line + "\n" for line in emitter.structs(functions))
-    return structs + emitter.helpers() + emitter.text.plain()
+    text = Text()
+    for line in (*emitter.structs(functions), *emitter.helpers().splitlines()):
+        text.add(line)
+    text.lines += emitter.text.lines
+    prefix = f"{letter}{hashlib.sha256(text.plain().encode()).hexdigest()[:10]}_"
+    text.lines = [(line.replace(_PLACEHOLDER, prefix), *at) for line, *at in text.lines]  # type: ignore[misc]
+    return prefix, text.origins()
 
 
 class ElementwiseSource:
@@ -193,12 +207,12 @@ class ElementwiseSource:
             self.source.refuse(
                 self.source.tree, f"gives {short(function.result)} from two {short(kind)}"
             )
-        text = _text(compiler.functions, is_fast=self._is_fast)
-        prefix = f"r{hashlib.sha256(text.encode()).hexdigest()[:10]}_"
+        prefix, text = _text(compiler.functions, is_fast=self._is_fast, letter="r")
         called = Emitter(None, (), prefix=prefix).function_name(function)
         wgsl = {"*": f"{called}({{0}}, {{1}})"}
-        functions = text.replace(_PLACEHOLDER, prefix)
-        return Op(f"{self.name}()", "reduce", 1, wgsl=wgsl, functions=functions)
+        return Op(
+            f"{self.name}()", "reduce", 1, wgsl=wgsl, functions=text.declarations, origin=text
+        )
 
     def rows(self, types: dict[str, DType], consts: dict[str, Any]) -> Rows:
         """The function for the types of its arguments.

@@ -7,9 +7,32 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from aiogpu.lang.source import Source
+    from collections.abc import Sequence
 
-_POSITION: Final = re.compile(r"^\s*(?:wgsl:|<wgsl>:|:)?(\d+):(\d+):?\s*(.*)$")
+    from aiogpu.lang.source import Source
+    from aiogpu.program import Origin
+
+#: How compilers begin what they say about a place.
+POSITION: Final = re.compile(r"^\s*(?:wgsl:|<wgsl>:|:)?(\d+):(\d+):?\s*(.*)$")
+
+
+def excerpt(place: str, line: str, start: int = -1, end: int = -1) -> str:
+    """Where something is wrong: the place, the line there, and carets under a part of it.
+
+    Args:
+        place: File and number of the line.
+        line: The line.
+        start: Where the part begins, in characters; negative for none.
+        end: Where it ends.
+    """
+    shown = line.strip()
+    message = f"  {place}\n    {shown}"
+    if start < 0 or not shown:
+        return message
+    margin = len(line) - len(line.lstrip())
+    start = max(0, start - margin)
+    width = max(1, min(end - margin - start, len(shown) - start))
+    return f"{message}\n    {' ' * start}{'^' * width}"
 
 
 @dataclass(slots=True)
@@ -50,11 +73,14 @@ class Origins:
 
     def explain(self, wgsl: str, said: str) -> str:
         """What a compiler said about a shader, with the lines of Python that are meant."""
-        first = wgsl.count("\n", 0, max(0, wgsl.find(self.declarations))) + 1
+        at = wgsl.find(self.declarations)
+        if at < 0:
+            return said
+        first = wgsl.count("\n", 0, at) + 1
         shown = []
         for line in said.splitlines():
             shown.append(line)
-            match = _POSITION.match(line)
+            match = POSITION.match(line)
             at = int(match[1]) - first if match else -1
             if match and 0 <= at < len(self.places):
                 source, number = self.places[at]
@@ -64,6 +90,10 @@ class Origins:
                     where = source.said(number, "", -1).split("\n", 1)[1]
                     shown.append(f"  {source.name}:\n{where}")
         return "\n".join(shown)
+
+    def fault(self, line: int, index: int, size: int) -> str:
+        """An index out of range: not asked for, arrays are `aiogpu.lang.launch.Compiled`'s."""
+        return f"line {line}: index {index} is out of range: there are {size}"
 
     def annotated(self, wgsl: str) -> str:
         """A shader with the Python lines as comments."""
@@ -83,3 +113,20 @@ class Origins:
             lines.append(line)
         end = start + len(self.declarations)
         return wgsl[:start] + "\n".join(lines) + "\n" + wgsl[end:]
+
+
+class Together:
+    """The user's texts that are parts of one shader."""
+
+    def __init__(self, parts: Sequence[Origin]) -> None:
+        self._parts = parts
+
+    def explain(self, wgsl: str, said: str) -> str:
+        """What a compiler said about the shader, each place by the text that it lies in."""
+        for part in self._parts:
+            said = part.explain(wgsl, said)
+        return said
+
+    def fault(self, line: int, index: int, size: int) -> str:
+        """An index out of range, in the first of them."""
+        return self._parts[0].fault(line, index, size)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    import ast
+
     from aiogpu.dtypes import DType, Scalar
     from aiogpu.lang.source import Source
     from aiogpu.lang.types import Type
@@ -25,6 +27,7 @@ class Memory:
         shape: Its sizes, where the kernel sets them.
         is_atomic: Whether an atomic operation is made on it.
         is_read: Whether it is read.
+        made: Where the kernel makes it, for messages.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Memory:
     shape: tuple[int, ...] = ()
     is_atomic: bool = False
     is_read: bool = False
+    made: tuple[Source, ast.AST] | None = None
 
     @property
     def is_buffer(self) -> bool:

@@ -15,7 +15,7 @@ from aiogpu.graph.node import Node
 from aiogpu.lang import simulate
 from aiogpu.lang.binding import Types, as_number, bind, resolve
 from aiogpu.lang.intrinsics import func
-from aiogpu.lang.launch import layout_of
+from aiogpu.lang.launch import check_limits, layout_of
 from aiogpu.lang.source import define
 from aiogpu.lang.specialise import ElementwiseSource, KernelSource
 from aiogpu.lang.values import default_type, is_number, plain
@@ -191,10 +191,14 @@ class Kernel:
         Raises:
             UsageError: Arguments that do not fit; DTypeError and ShapeError among them.
             KernelError: The function does what kernels cannot; the message shows the line.
+            LimitError: The device, if it is open, does not allow so many arrays, so large a
+                workgroup or so much shared memory; else where a result is awaited.
         """
         grid = {"out_shape": out_shape, "threads": threads, "workgroups": workgroups}
         call = self._call(args, named, grid)
         compiled = self._source.compiled(call)
+        if (runtime := evaluate.DEFAULT.runtime) is not None:
+            check_limits(compiled, runtime.limits)
         operands = [_operand(call.given[key], each.kind) for key, each in self._given(call)]
         numbers = [
             build.constant(call.scalars[key], dtype) for key, dtype in call.scalar_types.items()

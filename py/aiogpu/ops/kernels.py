@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import linecache
 from math import prod
 from typing import TYPE_CHECKING
 
-from aiogpu import dtypes, shapes
+from aiogpu import dtypes, evaluate, shapes
 from aiogpu.array import Array
-from aiogpu.errors import DTypeError, KernelError, UsageError
+from aiogpu.errors import DTypeError, KernelError, Origin, UsageError
 from aiogpu.graph import blocks, table
-from aiogpu.graph.node import Node
-from aiogpu.kernels.user import Declared, declared
+from aiogpu.graph.node import Node, caller
+from aiogpu.kernels.user import Declared, Written, check_limits, declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import CodeType
 
     from aiogpu.dtypes import DType
 
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
 class WgslKernel:
     """A compute shader as a function of arrays; see `wgsl`."""
 
-    def __init__(self, source: str, name: str) -> None:
-        self.source = source
-        self.name = name
-        self._declared: Declared = declared(source, name)
+    def __init__(self, written: Written) -> None:
+        self.source = written.text
+        self.name = written.name
+        self._written = written
+        self._declared: Declared = declared(written.text, written.name)
 
     def __repr__(self) -> str:
         bindings = ", ".join(
@@ -61,6 +64,8 @@ class WgslKernel:
         Raises:
             UsageError: Another number of inputs, an unknown constant, both threads and workgroups.
             DTypeError: An input's dtype is not what its binding declares.
+            LimitError: The device, if it is open, does not allow so many bindings or workgroups, or
+                so large a workgroup; else where a result is awaited.
         """
         facts = self._declared
         reads = [b for b in facts.bindings if not b.is_written]
@@ -78,13 +83,13 @@ class WgslKernel:
         shapes_of_outputs = self._shapes(out_shape, len(writes))
         kinds = [self._output_dtype(b.dtype, dtype) for b in writes]
         sizes = [prod(s) * kind.itemsize for s, kind in zip(shapes_of_outputs, kinds, strict=True)]
+        groups = _groups(self.name, facts.workgroup, threads, workgroups, shapes_of_outputs[0])
+        if (runtime := evaluate.DEFAULT.runtime) is not None:
+            check_limits(self._written, facts, groups, runtime.limits)
         attrs = {
-            "source": self.source,
-            "name": self.name,
+            "source": self._written,
             "declared": facts,
-            "groups": _groups(
-                self.name, facts.workgroup, threads, workgroups, shapes_of_outputs[0]
-            ),
+            "groups": groups,
             "constants": tuple(sorted((key, float(value)) for key, value in constants.items())),
             "outputs": sizes,
         }
@@ -152,13 +157,33 @@ def _groups(
     return x, y, z
 
 
+def _place(source: str, made: tuple[CodeType, int] | None) -> tuple[str, int]:
+    """The file that holds a text as it is, and the line in it; "" where none is found.
+
+    Args:
+        source: The text.
+        made: Where the user's code gives it.
+    """
+    if made is None:
+        return "", 1
+    origin = Origin(*made)
+    filename = origin.code.co_filename
+    lines = linecache.getlines(filename)
+    whole = "".join(lines)
+    # Below the call it is another one's; with the call's own lines, which may go on after it.
+    last = sum(map(len, lines[: origin.line])) + len(source)
+    at = whole.rfind(source, 0, last)
+    return ("", 1) if at < 0 else (filename, whole.count("\n", 0, at) + 1)
+
+
 def wgsl(source: str, *, name: str | None = None) -> WgslKernel:
     """A kernel of raw WGSL: a function of the arrays that it reads, giving those that it writes.
 
     The text is taken as it is. It declares its storage buffers in ``@group(0)``, numbered from 0:
     ``var<storage, read>`` are the inputs, ``var<storage, read_write>`` the outputs, which are
     new arrays of undefined content. Sizes and scalars travel as ``override`` constants. A shader
-    that does not compile raises KernelError, with the compiler's lines, where a result is awaited.
+    that does not compile raises KernelError where a result is awaited: what the compiler says, and
+    the lines it is about.
 
     Args:
         source: WGSL with one ``@compute`` entry point of literal ``@workgroup_size``.
@@ -168,7 +193,7 @@ def wgsl(source: str, *, name: str | None = None) -> WgslKernel:
         KernelError: The declarations cannot be read or bound.
     """
     label = name or declared(source, "kernel").entry
-    kernel = WgslKernel(source, label)
+    kernel = WgslKernel(Written(source, label, *_place(source, caller(2))))
     if not any(b.is_written for b in kernel._declared.bindings):
         raise KernelError(f"wgsl: {label}: no read_write binding: the kernel would have no result")
     return kernel

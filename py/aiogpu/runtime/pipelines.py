@@ -17,15 +17,22 @@ Key = tuple[str, str, tuple[tuple[str, float], ...], int]
 
 
 class Pipelines:
-    """Pipelines of one device, by shader, entry point and override constants."""
+    """Pipelines of one device, by shader, entry point and override constants.
+
+    Attributes:
+        untried: Those of users' texts that were compiled without a wait, and the first submit that
+            uses each, 0 before there is one: nobody knows yet whether they compile.
+    """
 
     def __init__(self, recorder: Recorder, counters: Counters) -> None:
         self._recorder = recorder
         self._counters = counters
         self._ready: dict[Key, int] = {}
-        self._refused: dict[Key, KernelError] = {}
+        self._refused: dict[Key, str] = {}
         self._flights: dict[Key, asyncio.Future[None]] = {}
+        self._origins: dict[int, Launch] = {}  # what was compiled without a wait, of users' texts
         self._next = 0
+        self.untried: dict[int, int] = {}
         # The launches of plans that are kept come again and again: by identity, without hashing
         # their texts.
         self._met: dict[int, tuple[Launch, int]] = {}
@@ -41,8 +48,10 @@ class Pipelines:
             KernelError: The shader does not compile.
         """
         key = _key(launch)
-        if (error := self._refused.get(key)) is not None:
-            raise error
+        if (said := self._refused.get(key)) is not None:
+            # The same text may come from several places of the user's.
+            said = _explained(launch, said)
+            raise KernelError(f"{launch.label}: the shader does not compile: {said}")
         return self._ready.get(key)
 
     async def prepare(self, launches: list[Launch]) -> None:
@@ -81,11 +90,23 @@ class Pipelines:
         number = self.ready(launch)
         if number is None:
             number = self._ready[_key(launch)] = self._number()
+            if launch.origin is not None:
+                self._origins[number] = launch
+                self.untried[number] = 0
             self._recorder.compile_now(number, launch)
         if len(self._met) >= MAX_MET:
             self._met.clear()
         self._met[id(launch)] = launch, number
         return number
+
+    def refuse(self, pipeline: int, said: str) -> str:
+        """Note that a pipeline does not compile; what was said, in terms of the user's text."""
+        launch = self._origins.get(pipeline)
+        if launch is None:
+            return said
+        self._refused[_key(launch)] = said
+        self._met.clear()  # other launches may have the same text
+        return _explained(launch, said)
 
     def _number(self) -> int:
         self._next += 1
@@ -101,15 +122,17 @@ class Pipelines:
             self._counters.proxies -= 1
             self._flights.pop(key, None)
         if said:
-            if launch.origin is not None:
-                said = launch.origin.explain(launch.wgsl, said)
-            self._refused[key] = KernelError(f"{launch.label}: the shader does not compile: {said}")
+            self._refused[key] = said
         else:
             self._ready.setdefault(key, number)
 
 
 def _key(launch: Launch) -> Key:
     return launch.wgsl, launch.entry, launch.constants, launch.writes
+
+
+def _explained(launch: Launch, said: str) -> str:
+    return said if launch.origin is None else launch.origin.explain(launch.wgsl, said)
 
 
 def _retrieve(flight: asyncio.Future[None]) -> None:

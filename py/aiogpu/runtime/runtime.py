@@ -45,9 +45,9 @@ class Runtime:
         self.adapter = adapter
         self.counters = Counters()
         self.pool = Pool(recorder, limits, self.counters, memory_limit)
-        self.ledger = Ledger(self.pool)
-        self.stream = Stream(recorder, limits, self.counters, self.ledger)
         self.pipelines = Pipelines(recorder, self.counters)
+        self.ledger = Ledger(self.pool, self.pipelines.refuse)
+        self.stream = Stream(recorder, limits, self.counters, self.ledger)
         self.transfer = Transfer(recorder, self.pool, self.stream, self.counters)
         self.lock = asyncio.Lock()
         self.faults = Faults(recorder, self.pool, self.stream)
@@ -97,13 +97,27 @@ class Runtime:
         """
         pipeline = self.pipelines.now(launch)
         stream = self.stream
-        if launch.is_checked and isinstance(launch.groups, int) and stream.has_room(launch):
+        is_trusted = launch.is_checked and not self._is_untried(pipeline)
+        if is_trusted and isinstance(launch.groups, int) and stream.has_room(launch):
             stream.dispatch(pipeline, launch, params, buffers, None, made)
             if not stream.is_full:
                 return ()
             stream.flush()
             return (None,)
-        return self._pieces(pipeline, launch, params, buffers, made)
+        return self._pieces(pipeline, launch, params, buffers, made, is_trusted=is_trusted)
+
+    def _is_untried(self, pipeline: int) -> bool:
+        """Whether a pipeline of a user's text may not compile, and would void its submit."""
+        untried = self.pipelines.untried
+        if pipeline not in untried:
+            return False
+        first = untried[pipeline]
+        if 0 < first <= self.stream.serial - self.stream.unfinished:
+            del untried[pipeline]
+            return False
+        if not first:
+            untried[pipeline] = self.stream.serial + 2  # `flush` now, and after it
+        return True
 
     def _pieces(
         self,
@@ -112,13 +126,15 @@ class Runtime:
         params: tuple[int, ...],
         buffers: Sequence[Buffer],
         made: Made,
+        *,
+        is_trusted: bool,
     ) -> Iterator[None]:
         stream = self.stream
-        if not launch.is_checked:
+        if not is_trusted:
             stream.flush()
         for piece in stream.pieces(launch):
             stream.dispatch(pipeline, launch, params, buffers, piece, made)
-            if stream.is_full or not launch.is_checked:
+            if stream.is_full or not is_trusted:
                 stream.flush()
                 yield
 

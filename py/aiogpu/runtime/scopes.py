@@ -13,6 +13,7 @@ from aiogpu.errors import AioGpuError, DeviceError, KernelError, Origin, OutOfMe
 
 if TYPE_CHECKING:
     import weakref
+    from collections.abc import Callable
     from types import CodeType
 
     from aiogpu.gpu.protocol import Failure
@@ -36,8 +37,10 @@ class Work(NamedTuple):
 class Ledger:
     """Which work is not known to have succeeded, and which errors nobody has seen."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, refuse: Callable[[int, str], str]) -> None:
+        """``refuse`` is told what does not compile, and says what that means to the user."""
         self._pool = pool
+        self._refuse = refuse
         self._submits: deque[tuple[int, list[tuple[Any, ...]]]] = deque()
         self._pipelines: dict[int, str] = {}
         self._unseen: list[AioGpuError] = []
@@ -59,7 +62,7 @@ class Ledger:
             if failure.kind in {"buffer", "write"}:
                 self._spoil_buffer(failure)
             elif failure.kind == "pipeline":
-                self._pipelines[failure.id] = failure.message
+                self._pipelines[failure.id] = self._refuse(failure.id, failure.message)
             elif failure.kind == "submit":
                 self._spoil_submit(failure)
             else:

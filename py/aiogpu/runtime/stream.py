@@ -54,6 +54,7 @@ class Stream:
         is_lost: The device said that it is lost.
         touched: Numbers of the buffers that the open batch uses.
         ledger: Where errors are put on values.
+        serial: How many submits went out.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Stream:
         self._works: list[tuple[Any, ...]] = []
         self._dispatches = 0
         self._cost = 0
-        self._serial = 0
+        self.serial = 0
         self._next_read = 0
         self.touched: set[int] = set()
         self._is_scheduled = False
@@ -233,8 +234,8 @@ class Stream:
         works, self._works = self._works, []
         self._dispatches = self._cost = 0
         self.touched = set()
-        self._serial += 1
-        self.ledger.submitted(self._serial, works)
+        self.serial += 1
+        self.ledger.submitted(self.serial, works)
         self._counters.submits += 1
         self.note(self._recorder.submit(words))
 
@@ -261,7 +262,7 @@ class Stream:
             self.is_lost = True
         if status & protocol.FAILED:
             self.ledger.blame(self._recorder.failures())
-        self.ledger.confirm(self._serial - self.unfinished)
+        self.ledger.confirm(self.serial - self.unfinished)
 
     async def breathe(self, most: int | None = None) -> None:
         """Resolve once no more submits are unfinished than the window, or ``most``, allows."""

@@ -94,15 +94,15 @@ class Transfer:
             DeviceLostError: The device was lost.
         """
         while True:
+            if source.error is not None:  # then the read may not have gone out at all
+                raise source.error
             self._counters.proxies += 1
             try:
                 status = await self._recorder.wait(read)
             finally:
                 self._counters.proxies -= 1
             self._stream.note(status)
-            if source.error is not None:
-                raise source.error
-            if not status & FAILED:
+            if source.error is None and not status & FAILED:
                 return
 
     def release(self, read: int) -> None:

@@ -42,7 +42,7 @@ REFUSED = [
     (["y[i] = x[i] + (x[i] > 1)"], 3, "x[i] + (x[i] > 1)", r"f32 \+ bool: write int"),
     (["y[i] = x[i] & 1"], 3, "x[i] & 1", "& of f32: takes"),
     (["n[i] = 1"], 3, "n[i] = 1", "n: an In array is only read: make it Out or InOut"),
-    (["y[0, i] = 1.0"], 3, "0, i", "2 indices: the array has 1 axes"),
+    (["y[0, i] = 1.0"], 3, "0, i", r"y: 2 indices: the array has 1 axis: write y\[i\]"),
     (["y[x[i]] = 1.0"], 3, "x[i]", "an index of f32: write int"),
     (["y[1:] = 1.0"], 3, "1:", "slices: not in kernels: index one element at a time"),
     (["t = 0", "for k in range(3):", "    t += x[k]", "y[i] = t"], 5, "t += x[k]",
