@@ -7,9 +7,10 @@ may not show here.
 
 from __future__ import annotations
 
+import random
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aiogpu.dtypes import DType
 from aiogpu.errors import AxisError, UsageError
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from aiogpu.lang.tree import Expr, Function, Kernel, Local, Memory, Stmt
+
+
+T = TypeVar("T")
 
 
 class State:
@@ -258,6 +262,7 @@ def run(
     groups: tuple[int, ...],
     *,
     is_debug: bool,
+    seed: int | None = None,
 ) -> None:
     """Run a kernel on NumPy arrays, which it changes.
 
@@ -267,6 +272,8 @@ def run(
         scalars: For each of its numbers.
         groups: Workgroups along each axis, the fastest first.
         is_debug: Whether an index out of range raises.
+        seed: Draws the order of workgroups and invocations; negative for the reverse of that of
+            their numbers.
 
     Raises:
         AxisError: One did.
@@ -285,7 +292,8 @@ def run(
     given["id_groups"] = [np.int32(count) for count in groups]
     given["subgroup_size"] = np.int32(min(SUBGROUP, prod(sizes)))
     with np.errstate(all="ignore"):
-        for group in product(*(range(count) for count in reversed(groups))):
+        order = _Order(seed)
+        for group in order.of(list(product(*(range(count) for count in reversed(groups))))):
             where = tuple(reversed(group))
             shared = _made(kernel, memories, "shared", kinds)
             states = []
@@ -305,10 +313,24 @@ def run(
                 )
                 states.append(state)
             if waits(kernel.main):
-                _together([main(state) for state in states], np)
+                _together([main(state) for state in states], order, np)
             else:
-                for state in states:
+                for state in order.of(states):
                     main(state)
+
+
+class _Order:
+    """An order in which things are done that nobody orders."""
+
+    def __init__(self, seed: int | None) -> None:
+        self._is_reversed = seed is not None and seed < 0
+        self._random = None if seed is None or seed < 0 else random.Random(seed)
+
+    def of(self, things: list[T]) -> list[T]:
+        """The things in the order in which they are done."""
+        if self._random is not None:
+            return self._random.sample(things, len(things))
+        return things[::-1] if self._is_reversed else things
 
 
 def _made(
@@ -324,15 +346,15 @@ def _made(
     }
 
 
-def _together(invocations: list[Any], np: Any) -> None:  # noqa: ANN401 - the module
+def _together(invocations: list[Any], order: _Order, np: Any) -> None:  # noqa: ANN401 - the module
     """Run the invocations of a workgroup from one meeting to the next."""
     answers: list[Any] = [None] * len(invocations)
     while True:
-        asked = []
+        asked: list[Any] = [None] * len(invocations)
         ended = 0
-        for each, answer in zip(invocations, answers, strict=True):
+        for at in order.of(list(range(len(invocations)))):
             try:
-                asked.append(each.send(answer))
+                asked[at] = invocations[at].send(answers[at])
             except StopIteration:
                 ended += 1
         if ended == len(invocations):

@@ -301,11 +301,20 @@ class Kernel:
             UsageError: As a call, or some invocations ended where others wait.
             KernelError: As a call.
         """
+        grid = {"out_shape": out_shape, "threads": threads, "workgroups": workgroups}
+        return self._simulated(args, named, grid)
+
+    def _simulated(
+        self, args: Sequence[Any], named: Mapping[str, Any], grid: Mapping[str, Any], *,
+        seed: int | None = None, limits: Limits | None = None,
+    ) -> Any:  # fmt: skip # noqa: ANN401 - a NumPy array, or several
+        """See `simulate`; in another order, and within limits."""
         import numpy as np  # only the simulator needs it
 
-        grid = {"out_shape": out_shape, "threads": threads, "workgroups": workgroups}
         call = self._call(args, named, grid, None)
         compiled = self._source.compiled(call)
+        if limits is not None:
+            check_limits(compiled, limits)
         arrays = []
         results = []
         for each in self._source.parameters:
@@ -320,7 +329,9 @@ class Kernel:
             if each.kind != "in":
                 results.append(array)
         is_debug = self._source.bounds == "debug"
-        simulate.run(compiled.kernel, arrays, call.scalars, call.groups, is_debug=is_debug)
+        simulate.run(
+            compiled.kernel, arrays, call.scalars, call.groups, is_debug=is_debug, seed=seed
+        )
         return results[0] if len(results) == 1 else tuple(results)
 
 
