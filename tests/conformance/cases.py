@@ -9,6 +9,7 @@ import time
 
 import edges  # noqa: F401 - registers its cases
 import growth
+import kernels  # noqa: F401 - the same
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from registry import case, facts, names, run  # noqa: F401 - the page calls them here

@@ -5,6 +5,12 @@
 import { connect } from "../../web/index.js";
 import { element, indexURL, post, say } from "./report.js";
 
+// The files of examples/kernels; kernels.py misses what is not here.
+const KERNELS = [
+  ...["activation", "bitonic_sort", "hashing", "heat", "histogram", "life", "mandelbrot"],
+  ...["matmul", "nbody", "prefix_sum", "saxpy", "spmv"],
+];
+
 /** @param {string} identifier @param {string} title */
 function addRow(identifier, title) {
   const row = document.createElement("tr");
@@ -40,10 +46,15 @@ function showFacts({ aiogpu, adapter, environment }) {
 }
 
 async function runAll() {
-  const names = ["bounded", "graphs", "growth", "registry", "edges", "cases"];
-  const modules = Object.fromEntries(
-    names.map((name) => [name, new URL(`./${name}.py`, import.meta.url).href]),
-  );
+  const at = (/** @type {string} */ path) => new URL(path, import.meta.url).href;
+  const names = ["bounded", "graphs", "growth", "registry", "edges", "kernels", "cases"];
+  const modules = Object.fromEntries([
+    ...names.map((name) => [name, at(`./${name}.py`)]),
+    ...KERNELS.map((name) => [name, at(`../../examples/kernels/${name}.py`)]),
+    ["gallery_cases", at("../gallery/cases.py")],
+    ["programs", at("../fuzz/programs.py")],
+    ["features", at("../fuzz/features.py")],
+  ]);
   const gpu = await connect({
     indexURL,
     packages: ["numpy"],

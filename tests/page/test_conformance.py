@@ -5,7 +5,22 @@ import json
 import pytest
 
 TIMEOUT_S = 120
-LEAST = {"N01", "N03", "N04", "N08", "N09", "N11", "S01", "S05", "L01", "L04", "R01", "R02"}
+LEAST = {
+    "N01",
+    "N03",
+    "N04",
+    "N08",
+    "N09",
+    "N11",
+    "S01",
+    "S05",
+    "L01",
+    "L04",
+    "R01",
+    "R02",
+    "K_saxpy",
+    "K_random",
+}
 
 
 @pytest.fixture
