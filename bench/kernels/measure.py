@@ -1,43 +1,29 @@
-"""Kernels written in Python beside the same ones written in WGSL by hand: checked, then timed.
+"""Kernels of examples/kernels beside the same ones written in WGSL by hand: checked, then timed.
 
-Both run in turn, batch after batch, in one run on one adapter; the figure is the ratio of their
-shortest times, and that of their medians shows how much else the machine did. `bench/kernels.html`
-runs it in its worker.
+Both run in turn, batch after batch, in one run on one adapter, and each turn gives a ratio; the
+figure is their median, the quartiles say how sure it is. `bench/kernels.html` runs it there.
 """
 
+import importlib.util
+import inspect
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import gallery_cases
+import heat
+import histogram
+import matmul
 import numpy as np
 
 import aiogpu as gpu
-import aiogpu.lang as gl
 from aiogpu import evaluate
 from aiogpu.array import Array
 
-BATCHES = 9
-TARGET_S = 0.25  # of one timed batch
-
-
-@gpu.kernel(workgroup=(16, 16))
-def matmul(a: gl.In[gl.f32], b: gl.In[gl.f32], c: gl.Out[gl.f32], tile: gl.const[int] = 16) -> None:
-    sa = gl.shared((tile, tile), gl.f32)
-    sb = gl.shared((tile, tile), gl.f32)
-    ly, lx = gl.local_id(2)
-    row, col = gl.global_id(2)
-    acc = 0.0
-    for t in range(0, a.shape[1], tile):
-        sa[ly, lx] = a.get(row, t + lx, 0.0)
-        sb[ly, lx] = b.get(t + ly, col, 0.0)
-        gl.barrier()
-        for k in gl.unroll(tile):
-            acc += sa[ly, k] * sb[k, lx]
-        gl.barrier()
-    if row < c.shape[0] and col < c.shape[1]:
-        c[row, col] = acc
+BATCHES = 15
+TARGET_S = 0.2  # of one timed batch
 
 
 MATMUL = """
@@ -68,18 +54,6 @@ fn matmul(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_id
 """
 
 
-@gpu.kernel(workgroup=256)
-def histogram(data: gl.In[gl.u32], counts: gl.InOut[gl.u32]) -> None:
-    own = gl.shared(256, gl.u32)
-    step = gl.num_groups(1) * 256
-    for at in range(gl.global_id(1), len(data), step):
-        word = data[at]
-        for part in gl.unroll(4):
-            gl.atomic_add(own, (word >> (8 * part)) & 255, 1)
-    gl.barrier()
-    gl.atomic_add(counts, gl.local_index(), own[gl.local_index()])
-
-
 HISTOGRAM = """
 override size: u32 = 1u;
 @group(0) @binding(0) var<storage, read> data: array<u32>;
@@ -89,10 +63,7 @@ var<workgroup> own: array<atomic<u32>, 256>;
 fn histogram(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) l: u32,
              @builtin(num_workgroups) n: vec3u) {
   for (var at = id.x; at < size; at += n.x * 256u) {
-    let word = data[at];
-    for (var part = 0u; part < 4u; part++) {
-      atomicAdd(&own[(word >> (8u * part)) & 255u], 1u);
-    }
+    atomicAdd(&own[(data[at / 4u] >> (8u * (at % 4u))) & 255u], 1u);
   }
   workgroupBarrier();
   atomicAdd(&counts[l], atomicLoad(&own[l]));
@@ -100,24 +71,12 @@ fn histogram(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation
 """
 
 
-@gpu.kernel(workgroup=(8, 32))
-def stencil(u: gl.In[gl.f32], after: gl.Out[gl.f32]) -> None:
-    y, x = gl.global_id(2)
-    h, w = u.shape
-    if y >= h or x >= w:
-        return
-    if 0 < y < h - 1 and 0 < x < w - 1:
-        after[y, x] = 0.25 * (u[y - 1, x] + u[y + 1, x] + u[y, x - 1] + u[y, x + 1])
-    else:
-        after[y, x] = u[y, x]
-
-
 STENCIL = """
 override h: u32 = 1u;
 override w: u32 = 1u;
 @group(0) @binding(0) var<storage, read> u: array<f32>;
 @group(0) @binding(1) var<storage, read_write> after: array<f32>;
-@compute @workgroup_size(32, 8)
+@compute @workgroup_size(16, 8)
 fn stencil(@builtin(global_invocation_id) id: vec3u) {
   let x = id.x;
   let y = id.y;
@@ -141,12 +100,14 @@ class Pair:
         python: The kernel written in Python, on its arrays.
         wgsl: The one written in WGSL.
         check: Whether a result is right.
+        is_checked_by_hand: Whether that can be said of the one written in WGSL.
     """
 
     name: str
     python: Callable[[], Array]
     wgsl: Callable[[], Array]
     check: Callable[[np.ndarray], bool]
+    is_checked_by_hand: bool = True
 
 
 async def pairs(scale: str) -> list[Pair]:
@@ -164,66 +125,71 @@ async def _pairs(*, large: bool) -> Any:  # noqa: ANN401 - an async generator
     rows = a[:4].astype("f8") @ b
     yield Pair(
         f"matmul {n}",
-        lambda: matmul(x, y, out_shape=shape, threads=shape),
+        lambda: matmul.matmul(x, y, out_shape=shape, threads=shape),
         lambda: by_hand(x, y, out_shape=shape, threads=shape, m=n, n=n, k=n),
         lambda c: bool(np.allclose(c[:4], rows, rtol=1e-4)),
     )
-    size = (1 << 24) if large else (1 << 18)
-    words = rng.integers(0, 2**32, size, dtype="u4")
+    size = (1 << 26) if large else (1 << 20)
+    data = rng.integers(0, 256, size, dtype="u1")
     groups = 1024 if large else 64
-    data = gpu.asarray(words)
-    wanted = np.bincount(words.view("u1"), minlength=256)
+    given = gpu.asarray(data)
+    wanted = histogram.reference(data)
     counted = gpu.wgsl(HISTOGRAM)
     # Both count into what was there: new zeros each time would be another launch.
     into = gpu.zeros(256, dtype="uint32")
     await into.evaluate()
     yield Pair(
-        f"histogram {4 * size}",
-        lambda: histogram(data, into, workgroups=groups),
-        lambda: counted(data, out_shape=256, workgroups=groups, size=size),
+        f"histogram {size}",
+        lambda: histogram.histogram(given, into, workgroups=groups),
+        lambda: counted(given, out_shape=256, workgroups=groups, size=size),
         lambda c: bool((c == wanted).all()),
+        is_checked_by_hand=False,  # its counts begin undefined there
     )
     side = 8192 if large else 1024
     plate = rng.random((side, side), "f4")
     u = gpu.asarray(plate)
-    inner = 0.25 * (plate[:-2, 1:-1] + plate[2:, 1:-1] + plate[1:-1, :-2] + plate[1:-1, 2:])
+    after = heat.reference(plate)
     stepped = gpu.wgsl(STENCIL)
     yield Pair(
         f"stencil {side}",
-        lambda: stencil(u),
+        lambda: heat.step(u),
         lambda: stepped(u, out_shape=(side, side), threads=(side, side), h=side, w=side),
-        lambda c: bool(np.allclose(c[1:-1, 1:-1], inner, rtol=1e-5)),
+        lambda c: bool(np.allclose(c, after, rtol=1e-5)),
     )
 
 
-async def measure(scale: str) -> dict[str, dict[str, float | bool]]:
-    """Each kernel's milliseconds in both languages, the ratio, and whether both are right."""
-    results: dict[str, dict[str, float | bool]] = {}
+async def measure(scale: str) -> dict[str, dict[str, Any]]:
+    """Each kernel's milliseconds in both languages, the ratio, its quartiles, and what is right."""
     runtime = await evaluate.DEFAULT.open()
     # Kernels in Python are cut into short submits where the adapter is slow, raw WGSL cannot be:
     # what is compared here are the kernels.
     runtime.stream._budget = 1 << 40
-    for pair in await pairs(scale):
-        made = await pair.python().numpy()
-        right = pair.check(made)
-        if not pair.name.startswith("histogram"):  # its counts begin undefined by hand
-            right = right and pair.check(await pair.wgsl().numpy())
-        alone = await _time(pair.python, 1)
-        count = max(1, round(TARGET_S / alone))
-        times: dict[str, list[float]] = {"python": [], "wgsl": []}
-        for _ in range(BATCHES):
-            for name, run in (("python", pair.python), ("wgsl", pair.wgsl)):
-                times[name].append(await _time(run, count) / count)
-        best = {name: min(each) for name, each in times.items()}
-        middle = {name: statistics.median(each) for name, each in times.items()}
-        results[pair.name] = {
-            "python_ms": 1000 * best["python"],
-            "wgsl_ms": 1000 * best["wgsl"],
-            "ratio": best["python"] / best["wgsl"],
-            "ratio_of_medians": middle["python"] / middle["wgsl"],
-            "right": right,
-        }
-    return results
+    return {pair.name: await _measured(pair) for pair in await pairs(scale)}
+
+
+async def _measured(pair: Pair) -> dict[str, Any]:
+    right = pair.check(await pair.python().numpy())
+    if pair.is_checked_by_hand:
+        right = right and pair.check(await pair.wgsl().numpy())
+    runs = {"python": pair.python, "wgsl": pair.wgsl}
+    for run in runs.values():
+        await _time(run, 1)
+    count = max(1, round(TARGET_S / await _time(pair.python, 1)))
+    times: dict[str, list[float]] = {"python": [], "wgsl": []}
+    for turn in range(BATCHES):
+        # Each is first in every other turn: what drifts is no advantage.
+        for name in sorted(runs, reverse=turn % 2 == 1):
+            times[name].append(await _time(runs[name], count) / count)
+    ratios = [one / other for one, other in zip(times["python"], times["wgsl"], strict=True)]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    return {
+        "python_ms": 1000 * statistics.median(times["python"]),
+        "wgsl_ms": 1000 * statistics.median(times["wgsl"]),
+        "ratio": middle,
+        "quartiles": [low, high],
+        "ratio_of_best": min(times["python"]) / min(times["wgsl"]),
+        "right": right,
+    }
 
 
 async def _time(run: Callable[[], Array], count: int) -> float:
@@ -246,17 +212,33 @@ async def facts() -> dict[str, object]:
         "adapter": f"{adapter['vendor']} {adapter['architecture']}: {adapter['kind']}",
         "browser": report["environment"]["user_agent"],
         "scale": "software" if (await gpu.request_adapter()).is_fallback else "gpu",
-        "compile_ms": dict(compile_times()),
+        "compile_ms": await compile_times(),
     }
 
 
-def compile_times() -> Iterator[tuple[str, float]]:
-    """Milliseconds from Python to WGSL of each kernel here, the first time."""
-    for kernel, args in (
-        (matmul, (gpu.ones((16, 16)), gpu.ones((16, 16)))),
-        (histogram, (gpu.zeros(9, dtype="uint32"), gpu.zeros(256, dtype="uint32"))),
-        (stencil, (gpu.ones((16, 16)),)),
-    ):
+async def compile_times() -> dict[str, float]:
+    """Milliseconds from Python to WGSL of each kernel of the gallery.
+
+    Of its first call, with what reading its module and its decorators took.
+    """
+    times: dict[str, float] = {}
+    for name, case in inspect.getmembers(gallery_cases, inspect.iscoroutinefunction):
+        module = importlib.import_module(name)
+        spec = module.__spec__
+        assert spec is not None
+        assert spec.loader is not None
+        fresh = importlib.util.module_from_spec(spec)
         start = time.perf_counter()
-        kernel.wgsl(*args)
-        yield kernel.function.__name__, 1000 * (time.perf_counter() - start)
+        spec.loader.exec_module(fresh)
+        read = time.perf_counter() - start
+
+        async def run(kernel: Any, *args: Any, _read: float = read, **more: Any) -> Any:  # noqa: ANN401 - as the cases call it
+            given = [gpu.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
+            start = time.perf_counter()
+            kernel.wgsl(*given, **more)
+            took = time.perf_counter() - start
+            times.setdefault(f"{name}.{kernel.__name__}", 1000 * (_read + took))  # noqa: B023 - called at once
+            return kernel.simulate(*args, **more)
+
+        await case(fresh, run)
+    return times

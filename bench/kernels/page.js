@@ -2,28 +2,45 @@
  * Checks and times kernels in both languages on this adapter, and posts the report to /result.
  */
 /* global document */
-import { element, indexURL, post, say } from "../../tests/conformance/report.js";
+import { element, indexURL, KERNELS, post, say } from "../../tests/conformance/report.js";
 import { connect } from "../../web/index.js";
 
 /** @param {string} name @param {any} result */
-function addRow(name, { python_ms, wgsl_ms, ratio, right }) {
+function addRow(name, { python_ms, wgsl_ms, ratio, quartiles: [low, high], right }) {
   const row = document.createElement("tr");
   row.dataset.state = right ? "passed" : "failed";
-  const cells = [name, python_ms.toFixed(3), wgsl_ms.toFixed(3), ratio.toFixed(3)];
+  const spread = `${low.toFixed(3)} to ${high.toFixed(3)}`;
+  const cells = [name, python_ms.toFixed(3), wgsl_ms.toFixed(3), ratio.toFixed(3), spread];
   for (const text of cells) row.insertCell().textContent = text;
   element("speeds").append(row);
 }
 
+/** @param {{ [name: string]: number }} times */
+function addTimes(times) {
+  for (const [name, time] of Object.entries(times)) {
+    const row = document.createElement("tr");
+    for (const text of [name, time.toFixed(1)]) row.insertCell().textContent = text;
+    element("times").append(row);
+  }
+}
+
 async function measureAll() {
+  const at = (/** @type {string} */ path) => new URL(path, import.meta.url).href;
+  const modules = Object.fromEntries([
+    ["measure", at("./measure.py")],
+    ["gallery_cases", at("../../tests/gallery/cases.py")],
+    ...KERNELS.map((name) => [name, at(`../../examples/kernels/${name}.py`)]),
+  ]);
   const gpu = await connect({
     indexURL,
     packages: ["numpy"],
-    modules: { measure: new URL("./measure.py", import.meta.url).href },
+    modules,
     onProgress: ({ stage }) => say("running", `starting: ${stage} …`),
   });
   const facts = await gpu.call("measure:facts");
   element("adapter").textContent = facts.adapter;
   element("browser").textContent = facts.browser;
+  addTimes(facts.compile_ms);
   say("running", "measuring …");
   const results = await gpu.call("measure:measure", [facts.scale]);
   for (const [name, result] of Object.entries(results)) addRow(name, result);

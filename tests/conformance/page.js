@@ -3,13 +3,7 @@
  */
 /* global document */
 import { connect } from "../../web/index.js";
-import { element, indexURL, post, say } from "./report.js";
-
-// The files of examples/kernels; kernels.py misses what is not here.
-const KERNELS = [
-  ...["activation", "bitonic_sort", "hashing", "heat", "histogram", "life", "mandelbrot"],
-  ...["matmul", "nbody", "prefix_sum", "saxpy", "spmv"],
-];
+import { element, indexURL, KERNELS, post, say } from "./report.js";
 
 /** @param {string} identifier @param {string} title */
 function addRow(identifier, title) {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from aiogpu.dtypes import DType
@@ -11,6 +10,7 @@ from aiogpu.lang import tree
 from aiogpu.lang.assign import Assignments
 from aiogpu.lang.intervals import INT_MAX, interval
 from aiogpu.lang.intrinsics import KNOWN, unroll
+from aiogpu.lang.names import count_stores, own_counters
 from aiogpu.lang.operators import _line, cast
 from aiogpu.lang.types import I32, Pair, Vector, as_element, short
 from aiogpu.lang.values import Const, Pack, default_type, is_number
@@ -28,30 +28,6 @@ MOST_TURNS: Final = 4096  # of a loop that is written out
 NEXT, BREAK, CONTINUE, RETURN = "next", "break", "continue", "return"
 
 
-def count_stores(definition: ast.FunctionDef | ast.Lambda) -> dict[str, int]:
-    """How often each name of a function gets a value; what is changed in place counts twice."""
-    counts: Counter[str] = Counter()
-    body = definition.body if isinstance(definition, ast.FunctionDef) else []
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                counts[node.id] += 1
-            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                counts[node.target.id] += 1
-            elif isinstance(node, ast.For) and not _is_unrolled(node):
-                for each in ast.walk(node.target):
-                    if isinstance(each, ast.Name):
-                        counts[each.id] += 1
-    return dict(counts)
-
-
-def _is_unrolled(node: ast.For) -> bool:
-    called = node.iter
-    if not isinstance(called, ast.Call):
-        return True
-    return not (isinstance(called.func, ast.Name) and called.func.id == "range")
-
-
 class Checker(Assignments):
     """One function being checked.
 
@@ -63,6 +39,7 @@ class Checker(Assignments):
         super().__init__(compiler, source, function)
         self.returns: list[tuple[tree.Return, Value | None, ast.AST]] = []
         self.stores = count_stores(source.tree)
+        self._counters = own_counters(source.tree)
         self._loops: list[tuple[str, int]] = []
         self._branches = 0
 
@@ -317,10 +294,11 @@ class Checker(Assignments):
         if isinstance(step, tree.Lit) and step.value == 0:
             self.refuse(called, "range: a step of 0")
         name = node.target.id
-        local = self.locals.get(name)
+        is_own = name in self._counters
+        local = None if is_own else self.locals.get(name)
         if local is None:
             local = self.locals[name] = self._declare(name, I32, node)
-            if self.stores.get(name) == 2:  # set by this loop alone
+            if is_own or self.stores.get(name) == 2:  # set by this loop alone
                 local.interval = self._turns(start, stop, step)
         elif local.type is not I32:
             self.refuse(node.target, f"{name}: is {short(local.type)} since line {local.line}")
@@ -329,7 +307,7 @@ class Checker(Assignments):
         knew = name in self.known
         self.known.add(name)
         body = self._loop_body(node.body)
-        if not knew and not _surely_turns(start, stop, step):
+        if is_own or (not knew and not _surely_turns(start, stop, step)):
             self.known.discard(name)
         self.emit(tree.For(line, local, start, stop, step, body))
         return NEXT
@@ -341,11 +319,12 @@ class Checker(Assignments):
         return cast(made, I32)
 
     def _turns(self, start: Expr, stop: Expr, step: Expr) -> tree.Interval | None:
-        if not isinstance(step, tree.Lit):
-            return None
         workgroup = self.compiler.workgroup
+        by = interval(step, workgroup)
+        if by is None or by[0] <= 0 <= by[1]:
+            return None
         low, high = interval(start, workgroup), interval(stop, workgroup)
-        if step.value > 0:  # type: ignore[operator]
+        if by[0] > 0:
             return None if low is None else (low[0], high[1] - 1 if high else INT_MAX)
         return None if low is None or high is None else (high[0] + 1, low[1])
 

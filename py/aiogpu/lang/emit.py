@@ -68,7 +68,9 @@ class Emitter(Speller):
         self._facts = {}
         given = set(function.params)  # has a value before any statement
         self._linear = Linear(
-            lambda local: self._sets[local] + (local in given) <= 1, _values(function)
+            lambda local: self._sets[local] + (local in given) <= 1,
+            _values(function),
+            self.workgroup,
         )
         params = [f"{self.local(each)}_: {self.type(each.type)}" for each in function.params]
         if self.access is not None:

@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from aiogpu.lang import tree
+from aiogpu.lang.intervals import interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,11 +32,18 @@ class Linear:
     Attributes:
         constant: Whether a variable never changes after it is set.
         values: What such variables are set to, as far as that is one expression.
+        workgroup: The workgroup's sizes, the fastest last.
     """
 
-    def __init__(self, constant: Callable[[Local], bool], values: Mapping[Local, Expr]) -> None:
+    def __init__(
+        self,
+        constant: Callable[[Local], bool],
+        values: Mapping[Local, Expr],
+        workgroup: tuple[int, ...] = (),
+    ) -> None:
         self._constant = constant
         self._values = values
+        self._workgroup = workgroup
 
     def base(self, expr: Expr) -> tuple[Base, int] | None:
         """The base and the number of an expression; None where it is no such sum."""
@@ -83,9 +91,10 @@ class Linear:
 
     def turn(self, loop: tree.For) -> Iterator[tuple[Base, Base, int]]:
         """What holds of a counter within its loop."""
-        if not isinstance(loop.step, tree.Lit) or not self._constant(loop.local):
+        by = interval(loop.step, self._workgroup)
+        if by is None or by[0] <= 0 <= by[1] or not self._constant(loop.local):
             return
-        up = loop.step.value > 0  # type: ignore[operator]
+        up = by[0] > 0
         end = self.base(loop.stop if up else loop.start)
         if end is not None and _is_safe(end):
             yield loop.local, end[0], end[1] - (1 if up else 0)

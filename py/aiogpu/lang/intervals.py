@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from aiogpu import dtypes
 from aiogpu.lang import tree
 from aiogpu.lang.types import I32, U32
 
 if TYPE_CHECKING:
+    from aiogpu.dtypes import DType
     from aiogpu.lang.tree import Expr, Interval
 
 INT_MAX: Final = 0x7FFFFFFF
 _RANGES: Final = {I32: (-INT_MAX - 1, INT_MAX), U32: (0, 0xFFFFFFFF)}
 _NOT_NEGATIVE: Final = (0, INT_MAX)
+_NARROW: Final[dict[DType, Interval]] = {  # of array elements
+    dtypes.int8: (-128, 127), dtypes.uint8: (0, 255), dtypes.int16: (-32768, 32767),
+    dtypes.uint16: (0, 65535),
+}  # fmt: skip
 
 
 def interval(expr: Expr, workgroup: tuple[int, ...]) -> Interval | None:
@@ -31,6 +37,14 @@ def interval(expr: Expr, workgroup: tuple[int, ...]) -> Interval | None:
             return _NOT_NEGATIVE
         case tree.Id(kind=kind, axis=axis):
             return _of_id(kind, axis, workgroup)
+        case tree.Load(memory=memory, default=None):
+            return _NARROW.get(memory.dtype)
+        case tree.Op(
+            name="mul", args=(tree.Id(kind="groups", axis=axis), tree.Lit(value=size))
+        ) if (
+            0 < size <= _of_id("local", axis, workgroup)[1] + 1  # type: ignore[operator]
+        ):  # a call has no more invocations along an axis: see `binding.grid_of`
+            return int(size), INT_MAX  # type: ignore[arg-type]
         case tree.Op(name=name, args=args) if expr.type in _RANGES:
             known = [interval(arg, workgroup) for arg in args]
             return _within(expr, _of_op(name, known))

@@ -25,6 +25,9 @@ NEEDLESS = [
     ["for k in range(1, len(x)):", "    y[i] = x[k - 1]"],
     ["for k in range(len(x) - 1, -1, -1):", "    y[i] = x[k]"],
     ["j = n[0]", "if not (j < 0 or j >= len(x)):", "    y[i] = x[j]"],
+    ["for k in range(i, len(x), gl.num_groups(1) * gl.group_size(1)):", "    y[k] = x[k]"],
+    ["step = gl.num_groups(1) * 8", "for k in range(i, len(x), step):", "    y[k] = x[k]"],
+    ["for k in range(9):", "    y[k] = 1.0", "for k in range(len(x)):", "    y[k] = x[k]"],
 ]
 NEEDED = [
     ["if i <= len(x):", "    y[i] = x[i]"],
@@ -38,6 +41,11 @@ NEEDED = [
     ["j = 0", "if j < len(x):", "    j += by", "    y[i] = x[j]"],  # changed since
     ["for k in range(by, len(x)):", "    y[i] = x[k]"],
     ["for k in range(len(x) + 1):", "    y[i] = x[k]"],
+    ["for k in range(i, len(x), by):", "    y[i] = x[k]"],  # may go down
+    ["for k in range(i, len(x), gl.num_groups(1) * 65):", "    y[i] = x[k]"],  # may wrap to it
+    ["for k in range(len(x)):", "    k += 1", "    y[i] = x[k]"],
+    ["k = 0", "for k in range(len(x)):", "    pass", "y[i] = x[k + by]"],
+    ["for k in range(len(x)):", "    for k in range(by):", "        pass", "    y[i] = x[k]"],
 ]
 
 
@@ -51,3 +59,29 @@ def test_a_check_that_is_needless_is_left_out(lines):
 @pytest.mark.parametrize("lines", NEEDED)
 def test_a_check_that_is_needed_stays(lines):
     assert "get_b0(" in body_of(*lines)
+
+
+def test_elements_of_narrow_arrays_are_within_their_range():
+    kernel = gpu.kernel(
+        source="""
+        def k(x: gl.In[gl.u8], z: gl.In[gl.i8], y: gl.Out[gl.i32]):
+            s = gl.shared(256, gl.i32)
+            i = gl.global_id(1)
+            gl.atomic_add(s, int(x[i]), 1)
+            gl.atomic_max(s, int(z[i]), 1)
+            gl.atomic_min(s, int(x.get(i, 300)), 1)
+        """,
+        namespace={"gl": gl},
+    )
+    text = kernel.wgsl(gpu.zeros(9, dtype="uint8"), gpu.zeros(9, dtype="int8"))
+    for name, is_needed in (("add", False), ("max", True), ("min", True)):
+        assert (f"atomic_{name}_m0(" in text) is is_needed
+
+
+def test_loops_that_share_a_name_have_variables_of_their_own():
+    text = body_of(
+        "for k in range(3):", "    y[k] = 1.0", "for k in range(len(x)):", "    y[k] = x[k]"
+    )
+    assert "var u_k:" not in text
+    text = body_of("for k in range(1, 3):", "    y[k] = 1.0", "y[i] = float(k)")
+    assert "var u_k:" in text
