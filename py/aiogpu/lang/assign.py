@@ -9,7 +9,7 @@ from aiogpu.dtypes import DType
 from aiogpu.lang import tree
 from aiogpu.lang.expressions import _BINARY, Expressions
 from aiogpu.lang.intervals import interval
-from aiogpu.lang.operators import _line, cast
+from aiogpu.lang.operators import _line, _type_of, cast
 from aiogpu.lang.types import F16, F32, I32, U32, Pair, Vector, as_element, in_registers, short
 from aiogpu.lang.values import Const, Pack, default_type, is_number
 
@@ -148,7 +148,9 @@ class Assignments(Expressions):
                 tuple(tree.Part(kind, whole.line, whole, at) for at, kind in enumerate(kinds))
             )
         if not isinstance(value, Pack):
-            self.refuse(node, "not several values: nothing to unpack")
+            self.refuse(node, f"{_type_of(value)}: one value for {len(target.elts)} names")
+        if any(isinstance(each, ast.Starred) for each in target.elts):
+            self.refuse(target, "*: not in kernels")
         if len(value.items) != len(target.elts):
             self.refuse(node, f"{len(target.elts)} names for {len(value.items)} values")
         items = value.items
@@ -188,7 +190,11 @@ class Assignments(Expressions):
         once = self.stores.get(name, 0) < 2
         if isinstance(value, tree.Memory):
             if not once and self.names.get(name) is not value:
-                self.refuse(node, f"{name}: an array under a name that is used for something else")
+                self.refuse(
+                    node,
+                    f"{name}: an array under a name that is used for something else: use "
+                    "another name",
+                )
             value.name = value.name or name
             self.names[name] = value
         elif isinstance(value, Pack):

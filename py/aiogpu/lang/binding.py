@@ -70,7 +70,9 @@ def bind(
     takes = [each for each in parameters if each.is_given]
     if len(args) > len(takes):
         shown = ", ".join(each.name for each in takes)
-        raise UsageError(f"{name}: {len(args)} arguments: takes {len(takes)}: {shown}")
+        made = [each.name for each in parameters if not each.is_given]
+        hint = f"; {', '.join(made)}: made by the kernel, and returned" if made else ""
+        raise UsageError(f"{name}: {len(args)} arguments: takes {len(takes)}: {shown}{hint}")
     bound = {each.name: value for each, value in zip(takes, args, strict=False)}
     for key, value in named.items():
         if key in bound or key not in {each.name for each in takes}:
@@ -221,6 +223,8 @@ def _made_shapes(
 ) -> list[Shape]:
     """The shapes of the arrays that a kernel makes."""
     if given is not None and made:
+        if not _is_shape(given):
+            raise UsageError(f"{name}: out_shape {given!r}: takes a shape, or a list of shapes")
         nested = not isinstance(given, int) and any(not _is_int(size) for size in given)
         each = list(given) if nested else [given] * len(made)
         if len(each) != len(made):
@@ -239,6 +243,16 @@ def _made_shapes(
     return result
 
 
+def _is_shape(given: Any) -> bool:  # noqa: ANN401 - whatever was given
+    """Whether something is a shape, or a sequence of shapes."""
+    if _is_int(given):
+        return True
+    return isinstance(given, (tuple, list)) and all(
+        _is_int(each) or (isinstance(each, (tuple, list)) and all(map(_is_int, each)))
+        for each in given
+    )
+
+
 def _is_int(value: object) -> bool:
     return hasattr(value, "__index__")
 
@@ -254,7 +268,12 @@ def grid_of(
     if threads is not None and workgroups is not None:
         raise UsageError(f"{name}: both threads and workgroups are given")
     given = workgroups if workgroups is not None else shape if threads is None else threads
+    word = "workgroups" if workgroups is not None else "threads"
+    if not _is_int(given) and not isinstance(given, (tuple, list)):
+        raise UsageError(f"{name}: {word} {given!r}: takes a whole number, or a tuple of them")
     sizes_given: Any = [given] if _is_int(given) else given
+    if not all(map(_is_int, sizes_given)):
+        raise UsageError(f"{name}: {word} {given!r}: takes whole numbers")
     wanted = tuple(operator.index(size) for size in sizes_given)
     if len(wanted) > 3:
         raise UsageError(f"{name}: threads {wanted}: at most 3 axes: say threads=...")

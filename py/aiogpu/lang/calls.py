@@ -48,6 +48,13 @@ _NUMBERS: Final[dict[str, str]] = {
     "rsqrt": "rsqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "round",
     "fma": "fma", "popcount": "popcount", "clz": "clz", "ctz": "ctz", "reverse_bits": "reverse",
 }  # fmt: skip
+_USAGE: Final = {
+    "shared": "shape, gl.f32", "local": "shape, gl.f32", "get": "i, default",
+    "atomic_compare_exchange": "array, index, expected, value",
+    **{f"atomic_{name}": "array, index, value"
+       for name in ("add", "sub", "min", "max", "and", "or", "xor", "exchange")},
+    **dict.fromkeys(("global_id", "local_id", "group_id", "num_groups", "group_size"), "1"),
+}  # fmt: skip
 _IDS: Final = {"global_id": "global", "local_id": "local", "group_id": "group"}
 
 
@@ -91,7 +98,11 @@ def _args(within: Expressions, node: ast.Call) -> list[Value]:
 def _count(within: Expressions, node: ast.Call, args: list[Value], *allowed: int) -> None:
     if len(args) not in allowed:
         wanted = " or ".join(map(str, allowed))
-        within.refuse(node, f"{ast.unparse(node.func)}: {len(args)} arguments: takes {wanted}")
+        given = "1 argument" if len(args) == 1 else f"{len(args)} arguments"
+        name = ast.unparse(node.func)
+        hint = _USAGE.get(name.rsplit(".", 1)[-1])
+        advice = f": write {name}({hint})" if hint else ""
+        within.refuse(node, f"{name}: {given}: takes {wanted}{advice}")
 
 
 # Python's own
@@ -205,9 +216,30 @@ def _both(within: Expressions, node: ast.Call, args: list[Value]) -> Value:
     return Pack(tuple(within.arithmetic(name, one, two, node) for name in ("floordiv", "mod")))
 
 
+def _numbered(within: Expressions, node: ast.Call, args: list[Value]) -> Value:
+    _count(within, node, args, 1)
+    if not isinstance(args[0], Pack):
+        within.refuse(node, "enumerate: takes a tuple here: use range")
+    return Pack(tuple(Pack((Const(at), item)) for at, item in enumerate(args[0].items)))
+
+
+def _side_by_side(within: Expressions, node: ast.Call, args: list[Value]) -> Value:
+    packs = [arg.items for arg in args if isinstance(arg, Pack)]
+    if len(packs) < len(args):
+        within.refuse(node, "zip: takes tuples here: use range")
+    return Pack(tuple(Pack(items) for items in zip(*packs, strict=False)))
+
+
+def _backwards(within: Expressions, node: ast.Call, args: list[Value]) -> Value:
+    _count(within, node, args, 1)
+    if not isinstance(args[0], Pack):
+        within.refuse(node, "reversed: takes a tuple here: use range(n - 1, -1, -1)")
+    return Pack(args[0].items[::-1])
+
+
 _PYTHON: Final[dict[object, Handler]] = {
     min: _extreme("min"), max: _extreme("max"), abs: _absolute, len: _length_of, pow: _power,
-    sum: _sum, divmod: _both,
+    sum: _sum, divmod: _both, enumerate: _numbered, zip: _side_by_side, reversed: _backwards,
 }  # fmt: skip
 
 

@@ -226,8 +226,10 @@ class Checker(Assignments):
                 return NEXT
             test = tree.Lit(self._bool(), node.lineno, True)
         body = self._loop_body(node.body)
-        self.emit(tree.While(node.lineno, test, body))
         is_endless = isinstance(test, tree.Lit) and not _leaves(body)
+        if is_endless and not _returns(body):
+            self.refuse(node, "while: never ends, and would hang the GPU: add a break")
+        self.emit(tree.While(node.lineno, test, body))
         return RETURN if is_endless else NEXT
 
     @staticmethod
@@ -246,12 +248,7 @@ class Checker(Assignments):
             if function is range:
                 return self._for_range(node, called)
             if function is unroll:
-                bounds = [self.value(arg) for arg in called.args]
-                if not bounds or not all(
-                    isinstance(b, Const) and isinstance(b.value, int) for b in bounds
-                ):
-                    self.refuse(called, "unroll: its bounds must be known when it is compiled")
-                numbers = range(*(b.value for b in bounds if isinstance(b, Const)))
+                numbers = self._unroll_range(called)
                 return self._unrolled(node, [Const(number) for number in numbers])
         value = self.value(called)
         if isinstance(value, Pack):
@@ -262,6 +259,18 @@ class Checker(Assignments):
             items = [self.captured(each, node, "an item") for each in value.value]
             return self._unrolled(node, items)
         self.refuse(called, "for: over range(...), gl.unroll(...) or a tuple")
+
+    def _unroll_range(self, called: ast.Call) -> range:
+        bounds = [self.value(arg) for arg in called.args]
+        if called.keywords or not 1 <= len(bounds) <= 3:
+            self.refuse(called, "unroll: takes 1 to 3 numbers")
+        numbers = [b.value for b in bounds if isinstance(b, Const) and isinstance(b.value, int)]
+        if len(numbers) < len(bounds):
+            what = "unroll: its bounds must be whole numbers that are known when it is compiled"
+            self.refuse(called, f"{what}: else use range")
+        if numbers[2:] == [0]:
+            self.refuse(called, "unroll: a step of 0")
+        return range(*numbers)
 
     def _unrolled(self, node: ast.For, items: list[Value]) -> str:
         if len(items) > MOST_TURNS:
@@ -279,7 +288,7 @@ class Checker(Assignments):
 
     def _for_range(self, node: ast.For, called: ast.Call) -> str:
         if not isinstance(node.target, ast.Name):
-            self.refuse(node.target, "for: one name")
+            self.refuse(node.target, "range gives one number: write one name")
         if called.keywords or not 1 <= len(called.args) <= 3:
             self.refuse(called, "range: takes 1 to 3 numbers")
         given = [self._bound(arg) for arg in called.args]
@@ -336,6 +345,11 @@ class Checker(Assignments):
             return name
         self.emit(tree.Jump(node.lineno, name))
         return name
+
+
+def _returns(body: list[Stmt]) -> bool:
+    """Whether a return is somewhere in a block."""
+    return any(isinstance(each, tree.Return) for s in body for each in tree.walk(s))
 
 
 def _leaves(body: list[Stmt]) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiogpu.errors import KernelError
 from aiogpu.lang import tree, uniform
 from aiogpu.lang.check import Checker
 from aiogpu.lang.expressions import Expressions
+from aiogpu.lang.hints import instead
 from aiogpu.lang.intrinsics import DEVICE
 from aiogpu.lang.signature import annotations_of, as_type, result_of
 from aiogpu.lang.source import Source, capture
@@ -17,6 +18,8 @@ from aiogpu.lang.types import BOOL
 from aiogpu.lang.values import Const, Pack, is_number, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aiogpu.dtypes import DType
     from aiogpu.lang.values import Value
 
@@ -31,10 +34,14 @@ class Compiler:
         functions: The functions that are done, each after those that it calls.
         memories: Shared memory, and arrays of an invocation.
         captured: What was taken from outside: a dict or a cell, a name in it, and what was there.
+        generic: What the type variables of the parameters are in this call.
     """
 
-    def __init__(self, workgroup: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, workgroup: tuple[int, ...] = (), generic: Mapping[TypeVar, DType] | None = None
+    ) -> None:
         self.workgroup = workgroup
+        self.generic = generic or {}
         self.functions: list[tree.Function] = []
         self.memories: list[tree.Memory] = []
         self.captured: list[tuple[Any, str, Any]] = []
@@ -71,17 +78,9 @@ class Compiler:
         """A call of something that is not ours."""
         is_typed = getattr(function, "is_elementwise", False)
         inner = function.function if is_typed else function
-        if not isinstance(inner, FunctionType):
+        if not isinstance(inner, FunctionType) or str(inner.__module__).startswith("aiogpu."):
             name = ast.unparse(node.func)
-            module = str(getattr(function, "__module__", "") or type(function).__module__)
-            hint = (
-                "write math." + name.split(".")[-1]
-                if module.startswith("numpy")
-                else (
-                    "kernels call math, gl, min, max, abs, round, len and what is written with def"
-                )
-            )
-            within.refuse(node, f"{name}: not in kernels: {hint}")
+            within.refuse(node, f"{name}: not in kernels: {instead(name, function)}")
         try:
             source = capture(inner)
         except KernelError as error:
@@ -273,6 +272,7 @@ def compile_kernel(
     consts: dict[str, Any],
     workgroup: tuple[int, ...],
     naxes: int,
+    generic: Mapping[TypeVar, DType],
 ) -> tree.Kernel:
     """The typed tree of a kernel.
 
@@ -283,11 +283,12 @@ def compile_kernel(
         consts: What is known now.
         workgroup: Invocations of a workgroup along each axis, the fastest last.
         naxes: Axes of the grid.
+        generic: What the type variables of its parameters are.
 
     Raises:
         KernelError: The function does what kernels cannot; the message shows the line.
     """
-    compiler = Compiler(workgroup)
+    compiler = Compiler(workgroup, generic)
     bound: dict[str, Value] = {**arrays}
     for name, value in consts.items():
         bound[name] = _constant(value)
@@ -304,13 +305,21 @@ def compile_kernel(
         checker.known.add(name)
     for name, each in bound.items():
         if checker.stores.get(name):
-            source.refuse(source.tree, f"{name}: a parameter that is assigned: use another name")
+            is_array = isinstance(each, tree.Memory)
+            what = (
+                f"an array cannot be assigned: write {name}[...] = ..."
+                if is_array
+                else ("a parameter that is assigned: use another name")
+            )
+            source.refuse(_store_of(source, name), f"{name}: {what}")
         checker.names[name] = each
         checker.known.add(name)
     checker.run()
     if function.result is not None:
-        source.refuse(source.tree, "a kernel returns nothing: write to its Out arrays")
+        _, _, at = next(each for each in checker.returns if each[1] is not None)
+        source.refuse(at, "a kernel returns nothing: write to its Out arrays")
     compiler.functions.append(function)
+    _check_used(source, arrays)
     made = tree.Kernel(
         function, compiler.functions, list(arrays.values()), scalars, compiler.memories, workgroup,
         naxes, compiler.captured,
@@ -319,15 +328,35 @@ def compile_kernel(
     return made
 
 
+def _store_of(source: Source, name: str) -> ast.AST:
+    """Where a function first assigns a name."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            return node
+    return source.tree
+
+
+def _check_used(source: Source, arrays: Mapping[str, tree.Memory]) -> None:
+    """Refuse Out arrays of which nothing is said: what is in them nobody would know."""
+    named = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+    for name, memory in arrays.items():
+        if memory.kind == "out" and name not in named:
+            what = f"{name}: an Out array that is never written: write {name}[...] = ..."
+            source.refuse(source.node_of(name), what)
+
+
 def compile_function(
-    source: Source, types: dict[str, DType], consts: dict[str, Any]
+    source: Source,
+    types: dict[str, DType],
+    consts: dict[str, Any],
+    generic: Mapping[TypeVar, DType] | None = None,
 ) -> tuple[tree.Function, Compiler]:
     """An elementwise function for the types of its parameters.
 
     Raises:
         KernelError: The function does what kernels cannot; the message shows the line.
     """
-    compiler = Compiler()
+    compiler = Compiler(generic=generic)
     bound: dict[str, Value] = {}
     for name, dtype in types.items():
         bound[name] = tree.Given(dtype, source.first, name)

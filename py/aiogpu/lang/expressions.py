@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import types as pytypes
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aiogpu.dtypes import DType
 from aiogpu.lang import tree
+from aiogpu.lang.hints import any_of, near
 from aiogpu.lang.operators import Operators, _line, _type_of
 from aiogpu.lang.types import BOOL, I32, Vector, in_registers, short
 from aiogpu.lang.values import (
@@ -108,8 +108,7 @@ class Expressions(Operators):
             return tree.Var(local.type, node.lineno, local)
         found = self.look_up(name)
         if found is _MISSING:
-            near = difflib.get_close_matches(name, [*self.names, *self.locals, *self.seen()], 1)
-            hint = f": did you mean {near[0]}?" if near else ""
+            hint = near(name, [*self.names, *self.locals, *self.seen()])
             self.refuse(node, f"{name}: undefined name{hint}")
         return self.captured(found, node, name)
 
@@ -138,6 +137,8 @@ class Expressions(Operators):
     def captured(self, found: Any, node: ast.AST, name: str) -> Value:  # noqa: ANN401 - whatever it is
         """Something from outside as a value."""
         found = plain(found)
+        if isinstance(found, TypeVar) and found in self.compiler.generic:
+            return Const(in_registers(self.compiler.generic[found]))
         if isinstance(found, (tuple, list)):
             items = tuple(found)
             if all(is_number(plain(each)) or isinstance(each, (tuple, list)) for each in items):
@@ -160,7 +161,8 @@ class Expressions(Operators):
         if isinstance(value, Const):
             found = getattr(value.value, name, _MISSING)
             if found is _MISSING:
-                self.refuse(node, f"{ast.unparse(node)}: there is no such thing")
+                hint = near(name, dir(value.value))
+                self.refuse(node, f"{ast.unparse(node)}: there is no such thing{hint}")
             if isinstance(value.value, pytypes.ModuleType):
                 self.compiler.capture(value.value.__dict__, name, found)
             return self.captured(found, node, name)
@@ -277,7 +279,8 @@ class Expressions(Operators):
         if not isinstance(left, Const) or not isinstance(right, Const):
             if isinstance(op, (ast.Is, ast.IsNot)) and Const(None) in (left, right):
                 return Const(isinstance(op, ast.IsNot))
-            self.refuse(node, "is and in: only between what is known when the kernel is compiled")
+            what = "is and in: only between what is known when the kernel is compiled"
+            self.refuse(node, what + any_of(node))
         if isinstance(op, (ast.Is, ast.IsNot)):
             return Const((left.value is right.value) == isinstance(op, ast.Is))
         return Const((left.value in right.value) == isinstance(op, ast.In))

@@ -16,7 +16,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from weakref import WeakKeyDictionary
 
-from aiogpu.errors import KernelError
+from aiogpu.errors import KernelError, UsageError
+from aiogpu.lang.annotations import Role
 from aiogpu.lang.text import excerpt
 
 if TYPE_CHECKING:
@@ -158,6 +159,10 @@ def _read(function: FunctionType) -> Source:
         tree = ast.parse(textwrap.dedent("".join(block))).body[0]
     except (SyntaxError, IndexError):
         tree = ast.Pass()
+    if isinstance(tree, ast.AsyncFunctionDef):
+        raise KernelError(
+            f"kernel: {function.__name__}: an async function: write def, nothing waits"
+        )
     names = code.co_varnames[: code.co_argcount]
     if (
         not isinstance(tree, ast.FunctionDef)
@@ -213,18 +218,31 @@ def define(text: str, namespace: Mapping[str, Any] | None) -> FunctionType:
     Raises:
         KernelError: It defines none.
         SyntaxError: It does not compile.
+        UsageError: It is no text.
     """
+    if not isinstance(text, str):
+        raise UsageError(f"kernel: source: {type(text).__name__}: takes the text of a function")
     filename = f"<kernel {next(_numbers)}>"
     text = textwrap.dedent(text)
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     names: dict[str, Any] = {"__name__": "__kernel__", **(namespace or {})}
     before = dict(names)
-    exec(compile(text, filename, "exec", dont_inherit=True), names)
-    made = [
-        value
-        for name, value in names.items()
-        if isinstance(value, FunctionType) and before.get(name) is not value
-    ]
+    try:
+        exec(compile(text, filename, "exec", dont_inherit=True), names)
+    except NameError as error:
+        raise KernelError(
+            f"kernel: source: {error}: say what its names stand for: namespace=globals()"
+        ) from None
+    new = [value for name, value in names.items() if before.get(name) is not value]
+    made = [value for value in new if isinstance(value, FunctionType)]
+    if any(isinstance(getattr(value, "function", None), FunctionType) for value in new):
+        raise KernelError("kernel: source: leave the decorator out: its arguments go to gpu.kernel")
     if not made:
         raise KernelError("kernel: source: defines no function: write `def name(...): ...`")
-    return made[-1]
+    # Others are its helpers, wherever they stand.
+    kernels = [each for each in made if any(map(_is_role, each.__annotations__.values()))]
+    return (kernels or made)[-1]
+
+
+def _is_role(annotation: object) -> bool:
+    return isinstance(annotation, Role) and annotation.name != "const"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aiogpu.errors import KernelError, UsageError
 from aiogpu.graph.build import FAST
@@ -19,11 +19,13 @@ from aiogpu.lang.text import Text
 from aiogpu.lang.types import BOOL, F16, F32, I32, U32, Pair, in_registers, short
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from types import FunctionType
 
     from aiogpu.dtypes import DType
     from aiogpu.lang.access import Bounds
     from aiogpu.lang.binding import Call
+    from aiogpu.lang.signature import Parameter
     from aiogpu.lang.text import Origins
 
 MOST_INVOCATIONS: Final = 1024
@@ -103,18 +105,34 @@ class KernelSource:
                 for each in self.parameters
                 if each.is_array
             }
+            known = {**call.scalar_types, **call.kinds}
             kernel = compile_kernel(
-                self.source, arrays, call.scalar_types, call.consts, self.workgroup, call.naxes
+                self.source,
+                arrays,
+                call.scalar_types,
+                call.consts,
+                self.workgroup,
+                call.naxes,
+                generic(self.parameters, known),
             )
             found = self._compiled[key] = Compiled(kernel, self.bounds, is_fast=is_fast)
         return found
 
 
+def generic(parameters: Iterable[Parameter], known: Mapping[str, DType]) -> dict[TypeVar, DType]:
+    """What the type variables of parameters are, from the dtypes of a call."""
+    return {
+        each.element: known[each.name]
+        for each in parameters
+        if isinstance(each.element, TypeVar) and each.name in known
+    }
+
+
 def _sizes(name: str, workgroup: Any) -> tuple[int, ...]:  # noqa: ANN401 - sizes
-    sizes = (workgroup,) if isinstance(workgroup, int) else tuple(workgroup)
+    sizes = tuple(workgroup) if isinstance(workgroup, (tuple, list)) else (workgroup,)
     total = 1
     for size in sizes:
-        if not isinstance(size, int) or size < 1:
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise UsageError(f"{name}: workgroup {workgroup}: 1 to 3 positive numbers")
         total *= size
     if not 1 <= len(sizes) <= 3 or total > MOST_INVOCATIONS:
@@ -225,7 +243,9 @@ class ElementwiseSource:
         found = self._rows.get(key)
         if found is None or not is_current(found.captured):
             widened = {name: in_registers(dtype) for name, dtype in types.items()}
-            function, compiler = compile_function(self.source, widened, consts)
+            function, compiler = compile_function(
+                self.source, widened, consts, generic(self.parameters, types)
+            )
             if not function.params:
                 raise KernelError(f"{self.name}: no element to compute from")
             found = self._rows[key] = Rows(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from math import prod
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 from aiogpu import dtypes, evaluate, shapes
 from aiogpu.array import Array
@@ -205,6 +205,13 @@ class Kernel:
         ]
         return self._launch(compiled, call, operands, numbers)  # type: ignore[no-any-return]
 
+    def __getitem__(self, grid: object) -> NoReturn:
+        name = self._source.name
+        raise UsageError(
+            f"{name}[...]: a launch is a call: {name}(..., threads=...) counts invocations, "
+            "workgroups=... workgroups"
+        )
+
     def _given(self, call: Call) -> list[tuple[str, Parameter]]:
         """The parameters that are given arrays."""
         parameters = self._source.parameters
@@ -227,7 +234,7 @@ class Kernel:
                         f"{source.name}: {each.name}: {type(value).__name__}: takes an array; make "
                         "one with asarray"
                     )
-                dtype = dtypes.as_dtype(value.dtype, source.name)
+                dtype = dtypes.as_dtype(value.dtype, f"{source.name}: {each.name}")
                 described[each.name] = dtype, tuple(value.shape)
         return resolve(source.name, source.parameters, source.workgroup, bound, described, grid)
 
@@ -438,6 +445,8 @@ def kernel(
         KernelError: Its source cannot be read, or its parameters cannot be those of a kernel.
     """
     if source is not None:
+        if function is not None:
+            raise UsageError("kernel: both a function and source are given")
         function = define(source, namespace)
     if function is None:
         return functools.partial(
@@ -448,5 +457,8 @@ def kernel(
 
 def _checked(function: Any, name: str) -> FunctionType:  # noqa: ANN401 - whatever was decorated
     if not isinstance(function, FunctionType):
-        raise KernelError(f"{name}: {function!r}: takes a function written with def")
+        hint = {int: "; sizes go by name: workgroup=", MethodType: " outside of a class"}
+        raise KernelError(
+            f"{name}: {function!r}: takes a function written with def{hint.get(type(function), '')}"
+        )
     return function

@@ -70,6 +70,7 @@ def test_elements_of_narrow_arrays_are_within_their_range():
             gl.atomic_add(s, int(x[i]), 1)
             gl.atomic_max(s, int(z[i]), 1)
             gl.atomic_min(s, int(x.get(i, 300)), 1)
+            y[i] = 1
         """,
         namespace={"gl": gl},
     )

@@ -37,7 +37,7 @@ async def small(host):
 
 # A file, how many arrays k takes, the line, what is under the caret, and what is said.
 REFUSED = [
-    (f"@gpu.kernel\ndef k({ARRAYS}, more: gl.Out[gl.f32]):\n    y[0] = x[0] + z[0] + a[0]\n", 3,
+    (f"@gpu.kernel\ndef k({ARRAYS}, more: gl.Out[gl.f32]):\n    y[0] = more[0]\n", 3,
      2, "more: gl.Out[gl.f32]", r"5 arrays: this device allows 4 in a kernel: put several"),
     (f"@gpu.kernel(bounds='debug')\ndef k({ARRAYS}):\n    y[0] = x[0] + z[0] + a[0]\n", 3,
      2, "y: gl.Out[gl.f32]", r"4 arrays: .* 4 in a kernel, of which bounds='debug' takes one"),
