@@ -7,6 +7,7 @@ are recorded one after another, in the order in which they were asked for.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from contextlib import contextmanager
@@ -49,6 +50,7 @@ class Evaluator:
         self._opener = opener
         self._planner = Planner()
         self._is_recording = False
+        self._preparing: set[asyncio.Future[None]] = set()
 
     @contextmanager
     def only_recording(self) -> Iterator[None]:
@@ -177,6 +179,20 @@ class Evaluator:
         runtime = self.runtime
         assert runtime is not None
         return list(self._planner.plan(nodes, runtime.limits, fuse=not EAGER.get()))
+
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Compile what tasks need, while other things go on."""
+        runtime = self.runtime
+        assert runtime is not None
+        launches = [launch for task in tasks for launch in task.program.launches]
+        preparing = asyncio.ensure_future(runtime.pipelines.prepare(launches))
+        self._preparing.add(preparing)
+        preparing.add_done_callback(self._prepared)
+
+    def _prepared(self, preparing: asyncio.Future[None]) -> None:
+        self._preparing.discard(preparing)
+        if not preparing.cancelled():
+            preparing.exception()  # whoever uses the pipelines will meet it
 
     def _run_all(self, runtime: Runtime, tasks: list[Task]) -> None:
         """Run tasks, and take them out of the list: nobody may hold what is computed meanwhile."""

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 
 
 class UnrepeatableError(Exception):
-    """A launch cannot be repeated blindly: it may fault, is not ours, or must be cut."""
+    """A launch cannot be repeated blindly: it may fault, is not ours, or must be cut.
+
+    Attributes:
+        is_for_now: It is only not known yet whether its shader compiles.
+    """
+
+    def __init__(self, *, is_for_now: bool = False) -> None:
+        super().__init__()
+        self.is_for_now = is_for_now
 
 
 class Recipe:
@@ -146,7 +154,11 @@ class Recipe:
         can = launch.is_checked and launch.fault_at is None and stream.has_room(launch)
         if not can or not isinstance(launch.groups, int):
             raise UnrepeatableError
+        if launch.origin is not None and not self.runtime.pipelines.has(launch):
+            raise UnrepeatableError(is_for_now=True)
         pipeline = self.runtime.pipelines.now(launch)
+        if pipeline in self.runtime.pipelines.untried:
+            raise UnrepeatableError(is_for_now=True)
         count = len(launch.bindings) + protocol.SIZED * bool(launch.sizes)
         self._words += (protocol.DISPATCH, pipeline, launch.groups, 1, 1, count)
         for at in launch.bindings:

@@ -197,3 +197,21 @@ async def test_recorded_anew_after_a_loss(selenium_worker):
     assert await double(gpu.full(3, 5.0)).tolist() == [10, 10, 10]
     assert await double(gpu.full(3, 6.0)).tolist() == [12, 12, 12]
     assert len(calls) == 2
+
+
+@run_in_pyodide
+async def test_kernels_in_python_are_repeated_too(selenium_worker):
+    import aiogpu as gpu
+    from aiogpu.lang.source import define
+
+    cube = gpu.elementwise(define("def cube(x: float) -> float:\n    return x * x * x\n", {}))
+    calls = []
+
+    @gpu.compile
+    def cubes(x):
+        calls.append(1)
+        return cube(x).sum()
+
+    for value in range(1, 6):
+        assert await cubes(gpu.full(4, float(value))).item() == 4 * value**3
+    assert len(calls) < 5

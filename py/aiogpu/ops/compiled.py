@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
 from aiogpu import evaluate, execute
@@ -118,8 +117,13 @@ class Compiled(Generic[P, R]):
 
         form = _rebuilt(result, take)
         recorded: tuple[Recipe, Any] | None = None
-        with suppress(UnrepeatableError):
-            recorded = Recipe(runtime, evaluate.DEFAULT.tasks(wanted), given, wanted), form
+        tasks = evaluate.DEFAULT.tasks(wanted)
+        try:
+            recorded = Recipe(runtime, tasks, given, wanted), form
+        except UnrepeatableError as error:
+            if error.is_for_now:
+                evaluate.DEFAULT.prepare(tasks)
+                return None
         if len(self._recipes) >= MAX_RECIPES:
             self._recipes.pop(next(iter(self._recipes)))
         self._recipes[key] = recorded
