@@ -47,6 +47,11 @@ def softmax(x: Array) -> Array:
     return Array(blocks.along("softmax", x._node, -1))
 
 
+def layer_norm(x: Array) -> Array:
+    """Rows of mean 0 and variance 1."""
+    return Array(blocks.along("standardize", x._node, -1, epsilon=1e-5))
+
+
 def attention(q: Array, k: Array, v: Array) -> Array:
     """Attention of (batch, heads, tokens, width) operands."""
     nodes = [x._node for x in (q, k, v)]
@@ -94,6 +99,11 @@ def cases(scale: str) -> Iterator[Case]:
     yield Case(
         f"softmax {rows}x{rows}", [(rows, rows)], softmax, _softmax_error, 1e-6, 8 * rows**2, "B"
     )
+    yield Case(
+        f"layer_norm {rows}x{rows}", [(rows, rows)], layer_norm, _norm_error, 2e-6, 8 * rows**2,
+        "B",
+    )  # fmt: skip
+    rows = 8192 if large else 256
     for axis in (0, 1):
         yield Case(
             f"mean axis {axis} {rows}x{rows}", [(rows, rows)], lambda a, at=axis: a.mean(axis=at),
@@ -117,6 +127,12 @@ def cases(scale: str) -> Iterator[Case]:
 def _softmax_error(y: np.ndarray, a: np.ndarray) -> float:
     power = np.exp(a - a.max(-1, keepdims=True))
     return float(np.abs(y - power / power.sum(-1, keepdims=True)).max())
+
+
+def _norm_error(y: np.ndarray, a: np.ndarray) -> float:
+    wide = a.astype("f8")
+    off = wide - wide.mean(-1, keepdims=True)
+    return float(np.abs(y - off / np.sqrt((off**2).mean(-1, keepdims=True) + 1e-5)).max())
 
 
 def _attention_error(y: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> float:
@@ -152,7 +168,10 @@ def names(scale: str) -> list[str]:
 
 
 async def measure(scale: str, name: str) -> dict[str, object]:
-    """Check an operation and time it: milliseconds a launch over many, and for one alone."""
+    """Check an operation and time it.
+
+    Milliseconds of one among many, compiled and by the graph, and of one alone.
+    """
     if name.endswith("and read"):
         return await _latency(int(name.split()[0]))
     case = next(case for case in cases(scale) if case.name == name)
@@ -164,7 +183,14 @@ async def measure(scale: str, name: str) -> dict[str, object]:
     if not error <= case.allowed:
         return {"error": f"wrong by {error}, {case.allowed} allowed"}
 
+    compiled = gpu.compile(case.run)
+
     async def batch(count: int) -> None:
+        for _ in range(count):
+            compiled(*operands)
+        await gpu.synchronize()
+
+    async def evaluated(count: int) -> None:
         for _ in range(count):
             await case.run(*operands).evaluate()
         await gpu.synchronize()
@@ -172,9 +198,15 @@ async def measure(scale: str, name: str) -> dict[str, object]:
     one = await _timed(batch, 3)
     count = max(1, min(MAX_LAUNCHES, round(TARGET_S / (one / 3))))
     each_s = statistics.median([await _timed(batch, count) for _ in range(REPEATS)]) / count
-    alone_s = statistics.median([await _timed(batch, 1) for _ in range(REPEATS)])
-    rate = case.work / each_s / 1e12
-    return {"ms": each_s * 1e3, "alone_ms": alone_s * 1e3, "rate": rate, "unit": f"T{case.unit}/s"}
+    graph_s = statistics.median([await _timed(evaluated, count) for _ in range(REPEATS)]) / count
+    alone_s = statistics.median([await _timed(evaluated, 1) for _ in range(REPEATS)])
+    return {
+        "ms": each_s * 1e3,
+        "graph_ms": graph_s * 1e3,
+        "alone_ms": alone_s * 1e3,
+        "rate": case.work / each_s / 1e12,
+        "unit": f"T{case.unit}/s",
+    }
 
 
 async def _timed(batch: Callable[[int], Awaitable[None]], count: int) -> float:

@@ -6,12 +6,16 @@ import { element, indexURL, post, say } from "../../tests/conformance/report.js"
 import { connect } from "../../web/index.js";
 
 /** @param {string} name @param {any} result */
-function addRow(name, { ms, alone_ms, rate, unit, error }) {
+function addRow(name, { ms, graph_ms, alone_ms, rate, unit, error }) {
   const row = document.createElement("tr");
   row.dataset.state = error ? "failed" : "passed";
   const cells = error
-    ? [name, error, "", ""]
-    : [name, ms.toFixed(3), alone_ms?.toFixed(3) ?? "", rate ? `${rate.toFixed(3)} ${unit}` : ""];
+    ? [name, error, "", "", ""]
+    : [
+        name,
+        ...[ms, graph_ms, alone_ms].map((each) => each?.toFixed(3) ?? ""),
+        rate ? `${rate.toFixed(3)} ${unit}` : "",
+      ];
   for (const text of cells) row.insertCell().textContent = text;
   element("speeds").append(row);
 }
