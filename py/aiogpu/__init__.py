@@ -14,7 +14,8 @@ Nothing blocks, nothing reads back unasked. `docs/layout.md` follows an expressi
 from math import e, inf, nan, pi
 
 from aiogpu import errors, nn, random, spellings
-from aiogpu.array import Array, Read
+from aiogpu.array import Array
+from aiogpu.awaited import Read
 from aiogpu.backend import Backend
 from aiogpu.device import Adapter, Device, is_available, open_device, request_adapter
 
@@ -24,6 +25,7 @@ from aiogpu.dtypes import (
 )
 # fmt: on
 from aiogpu.dtypes import bool_ as bool
+from aiogpu.showing import display
 from aiogpu.eager import eager, explain
 from aiogpu.ops import fft
 from aiogpu.ops import linear_algebra as linalg
@@ -86,7 +88,8 @@ __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "canvas", "ceil", "clip",
     "close", "compile", "complex64", "concat", "conj", "copysign", "cos", "cosh",
     "count_nonzero", "counters",
-    "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "eager", "einsum", "elementwise",
+    "cumulative_prod", "cumulative_sum", "diff", "display", "divide", "e", "eager", "einsum",
+    "elementwise",
     "empty", "empty_like", "environment", "equal", "erf", "errors", "exp", "expand_dims", "explain",
     "expm1", "expose", "eye", "fast_math", "fft", "finfo", "flip", "float16", "float32", "floor",
     "floor_divide", "from_dlpack", "full", "full_like", "func", "greater", "greater_equal", "hypot",

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aiogpu import dtypes, evaluate, hostdata, shapes, spellings
+from aiogpu.awaited import Read, reader
 from aiogpu.errors import ShapeError, SyncAccessError, UsageError
 from aiogpu.gpu import browser
 from aiogpu.graph import blocks, build, choose, masks, select, table
@@ -15,7 +16,7 @@ from aiogpu.switch import SyncReads
 from aiogpu.unknown import UnknownLength
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from aiogpu.dtypes import DType, Scalar
     from aiogpu.graph.build import Operand
@@ -24,33 +25,6 @@ if TYPE_CHECKING:
     from aiogpu.graph.table import Op
     from aiogpu.shapes import Shape
     from aiogpu.unknown import Shown
-
-
-class Read:
-    """What ``x.numpy()`` and its kin return: an awaitable that starts when it is awaited."""
-
-    __slots__ = ("_name", "_start")
-
-    def __init__(self, name: str, start: Callable[[], Awaitable[Any]]) -> None:
-        self._name = name
-        self._start = start
-
-    def __await__(self) -> Generator[Any, None, Any]:
-        return self._start().__await__()
-
-    def __repr__(self) -> str:
-        return f"<a read that was not awaited: write `await x.{self._name}()`>"
-
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise SyncAccessError(f"{self._name}: a read: add await: `await x.{self._name}()`")
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
-        _refuse
-    )
-    __getitem__ = __iter__ = __len__ = __float__ = __int__ = __bool__ = __index__ = __array__ = (
-        _refuse
-    )
-    __lt__ = __le__ = __gt__ = __ge__ = __matmul__ = __neg__ = __call__ = _refuse
 
 
 class Array(Methods):
@@ -142,6 +116,7 @@ class Array(Methods):
         nodes, shown = self._asked()
         return shown(await evaluate.DEFAULT.read(nodes))
 
+    @reader
     def numpy(self) -> Read:
         """``await x.numpy()``: the values as a NumPy array of the same shape and dtype, a copy.
 
@@ -155,6 +130,7 @@ class Array(Methods):
     async def _numpy(self) -> Any:  # noqa: ANN401 - numpy.ndarray, which the wheel does not depend on
         return hostdata.as_numpy(*await self._values(), self.dtype)
 
+    @reader
     def data(self) -> Read:
         """``await x.data()``: the values as a C-order memoryview; flat where a size is 0."""
         return Read("data", self._data)
@@ -162,6 +138,7 @@ class Array(Methods):
     async def _data(self) -> memoryview:
         return hostdata.as_memoryview(*await self._values(), self.dtype)
 
+    @reader
     def tolist(self) -> Read:
         """``await x.tolist()``: the values as nested lists of Python numbers, or as one number."""
         return Read("tolist", self._tolist)
@@ -169,6 +146,7 @@ class Array(Methods):
     async def _tolist(self) -> Any:  # noqa: ANN401 - nested lists
         return hostdata.as_list(*await self._values(), self.dtype)
 
+    @reader
     def item(self) -> Read:
         """``await x.item()``: the one element as a Python number.
 

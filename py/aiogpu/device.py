@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from aiogpu.gpu.protocol import AdapterInfo, Host
+
+
+# Python prints a warning that no handler takes to standard error, and a page may turn it off.
+_LOG = logging.getLogger("aiogpu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,7 @@ class Opener:
 
     def __init__(self, host: Host) -> None:
         self.host = host
+        self._has_noted = False
         self._device: Device | None = None
         self._opening: tuple[_Wishes, asyncio.Task[Device]] | None = None
 
@@ -170,6 +176,14 @@ class Opener:
             info, adapter = await self.host.request_adapter("high-performance")
             recorder, limits, gpu_device = await self.host.request_device(
                 adapter, sorted(wishes.features), dict(wishes.limits)
+            )
+        if info.is_fallback and not self._has_noted:
+            self._has_noted = True
+            _LOG.warning(
+                "aiogpu: this browser computes in software (%s %s): right, but slow; if this "
+                "machine has a GPU, chrome://gpu or about:support says why it is not used",
+                info.vendor,
+                info.architecture,
             )
         runtime = Runtime(recorder, limits, info, wishes.memory_limit)
         return Device(Adapter.of(info), runtime, gpu_device, wishes)

@@ -146,6 +146,10 @@ class Methods:
         """
         raise UsageError("dlpack: WebGPU is no device of DLPack: await x.numpy()")
 
+    def _ipython_display_(self) -> None:
+        """How a notebook shows the array: see `aiogpu.display`."""
+        namespace().display(self)
+
     # NumPy's protocols: np.sin(x) and ndarray + x stay on the GPU, or raise
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Array:  # noqa: ANN401 - NumPy's protocol

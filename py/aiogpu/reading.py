@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiogpu import evaluate, hostdata
-from aiogpu.array import Array, Read
+from aiogpu.awaited import Read
+
+if TYPE_CHECKING:
+    from aiogpu.array import Array
 
 
 def read(*arrays: Array) -> Read:

@@ -55,11 +55,13 @@ def counters() -> dict[str, int]:
 async def report() -> dict[str, Any]:
     """One JSON-able dict for a bug report: version, surroundings, adapter, counters, memory.
 
-    ``adapter`` says plainly when it is software, and ``error`` why there is none. Opens no device.
+    ``adapter`` is that of the open device, else the one that would be asked; it says plainly when
+    it is software, and ``error`` why there is none. Opens no device.
     """
     result: dict[str, Any] = {"aiogpu": version(), "environment": environment()}
     try:
-        adapter = await device.request_adapter()
+        opened = device.DEFAULT.current
+        adapter = await device.request_adapter() if opened is None else opened.adapter
     except AioGpuError as error:
         result["error"] = {"code": error.code, "message": str(error)}
     else:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from aiogpu import dtypes, evaluate
+from aiogpu import dtypes, evaluate, picture
 from aiogpu.errors import AioGpuError, DeviceError, UsageError
+from aiogpu.notebook import Output
 from aiogpu.runtime.pool import Buffer
 
 if TYPE_CHECKING:
@@ -24,12 +25,16 @@ _CHANNELS = {
 class Canvas:
     """A canvas that shows arrays: an OffscreenCanvas in a worker, or a canvas of the page.
 
+    Where it is the last expression of a notebook's cell, the cell shows it too, and follows it.
+
     Args:
-        canvas: The JavaScript canvas. It must not have a context of another kind.
+        canvas: The JavaScript canvas. It must not have a context of another kind. None makes one
+            for notebooks only, and for `png`.
     """
 
-    def __init__(self, canvas: Any) -> None:  # noqa: ANN401 - a JS canvas
+    def __init__(self, canvas: Any = None) -> None:  # noqa: ANN401 - a JS canvas
         self._canvas = canvas
+        self._output: Output | None = None
         self._attached: tuple[Runtime, int] | None = None
         self._latest: tuple[Node, int, int, int] | None = None
         self._drawing: asyncio.Task[None] | None = None
@@ -48,16 +53,7 @@ class Canvas:
         Raises:
             UsageError: Another shape or dtype, or no event loop is running.
         """
-        shape = x.shape
-        channels = _CHANNELS.get(shape[2] if len(shape) == 3 else 1)
-        if len(shape) not in {2, 3} or channels is None or 0 in shape:
-            raise UsageError(
-                f"show: shape {shape}: takes (h, w), (h, w, 3) or (h, w, 4), not empty"
-            )
-        if x.dtype not in {dtypes.float32, dtypes.uint8}:
-            raise UsageError(
-                f"show: {x.dtype.name}: takes float32 from 0 to 1, or uint8; cast with astype"
-            )
+        channels = _CHANNELS[picture.check(x.shape, x.dtype, "show")]
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -65,7 +61,7 @@ class Canvas:
         self._drop()
         self._shown = x
         x._node.hold()
-        self._latest = x._node, shape[1], shape[0], channels + (x.dtype is dtypes.uint8)
+        self._latest = x._node, x.shape[1], x.shape[0], channels + (x.dtype is dtypes.uint8)
         if self._drawing is None:
             self._drawing = loop.create_task(self._draw())
             SURFACES.drawing.add(self._drawing)
@@ -74,6 +70,22 @@ class Canvas:
     def shown(self) -> Array | None:
         """The array that was shown last, or None."""
         return self._shown
+
+    async def png(self) -> picture.Picture:
+        """What is shown, as the bytes of a PNG file; a notebook shows them as an image.
+
+        Raises:
+            UsageError: Nothing was shown yet.
+            AioGpuError: The work that makes the array failed.
+        """
+        if self._shown is None:
+            raise UsageError("png: nothing was shown on this canvas yet: show(x) first")
+        return await picture.read(self._shown._node)
+
+    def _ipython_display_(self) -> None:
+        self._output = Output({"text/plain": "<aiogpu.Canvas: nothing is shown on it yet>"})
+        if self._shown is not None:
+            self.show(self._shown)
 
     def _drop(self) -> None:
         """Let go of the array that was shown last."""
@@ -99,6 +111,11 @@ class Canvas:
         runtime = await evaluate.DEFAULT.open()
         try:
             await evaluate.DEFAULT.finish([node])
+            if self._output is not None:
+                made = await picture.read(node)
+                self._output.update({"image/png": bytes(made), "text/plain": repr(made)})
+            if self._canvas is None:
+                return
             number = self._attach(runtime)
             assert isinstance(node.value, Buffer)
             runtime.check_owner(node.value, "show")

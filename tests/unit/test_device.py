@@ -77,3 +77,23 @@ async def test_an_adapter_is_described_without_opening_anything(host):
     assert host.recorders == []
     with pytest.raises(gpu.errors.UsageError, match="fastest"):
         await gpu.request_adapter("fastest")
+
+
+async def test_software_is_noted_once_and_never_refused(host, caplog):
+    host.adapter.is_fallback = True
+    for _ in range(2):
+        await gpu.open_device()
+        await gpu.close()
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("aiogpu", "WARNING")
+    assert "in software (acme paper): right, but slow" in record.getMessage()
+    assert "chrome://gpu" in record.getMessage()
+    host.adapter.is_fallback = False
+
+
+async def test_report_is_of_the_open_device(host):
+    await gpu.open_device(gpu_device=object())
+    host.adapter, adapter = None, host.adapter
+    report = await gpu.report()
+    assert report["adapter"]["vendor"] == adapter.vendor
+    assert "error" not in report

@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from aiogpu.errors import (
     DeviceError,
@@ -244,14 +245,17 @@ async def _record(device: Any) -> BrowserRecorder:  # noqa: ANN401 - a GPUDevice
 
 
 async def _import(name: str) -> Any:  # noqa: ANN401 - a JS module
-    """Import one of our JS files, which the wheel carries, from a blob URL."""
+    """Import one of our JS files, which the wheel carries, from a blob URL; in Node a data URL."""
     from pyodide.code import run_js
 
+    load = run_js("(url) => import(url)")
     text = resources.files("aiogpu.gpu").joinpath(name).read_text(encoding="utf-8")
+    if environment()["host"] == "node":  # which imports no blobs (20)
+        return await load(f"data:text/javascript,{quote(text)}")
     blob = js.Blob.new(to_js([text]), _object({"type": "text/javascript"}))
     url = js.URL.createObjectURL(blob)
     try:
-        return await run_js("(url) => import(url)")(url)
+        return await load(url)
     finally:
         js.URL.revokeObjectURL(url)
 

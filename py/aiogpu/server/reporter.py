@@ -6,6 +6,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Si
 from contextvars import ContextVar
 from typing import Final, TypeVar
 
+from aiogpu import notebook
+
 _Item = TypeVar("_Item")
 
 #: The page is told at most this often: more would only fill its queue of events between two frames.
@@ -41,15 +43,36 @@ class Reporter:
             self._held_back = None
 
 
+class _Cell:
+    """The progress bar of the notebook's cell that runs."""
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._reporter: Reporter | None = None
+
+    def report(self, done: float, total: float | None, message: str) -> None:
+        """Tells the cell's bar; makes it first, and another one after its end."""
+        number = notebook.cell()
+        if number is None:
+            return
+        if self._reporter is None or number != self._number:
+            self._number, self._reporter = number, Reporter(notebook.Bar().tell)
+        self._reporter.report(done, total, message)
+        if done == total:
+            self._reporter = None
+
+
+_cell: Final = _Cell()
+
 #: Of the request whose task runs; tasks that it starts inherit it.
 current_reporter: ContextVar[Reporter | None] = ContextVar("aiogpu_reporter", default=None)
 
 
 def progress(done: float, total: float | None = None, message: str = "") -> None:
-    """Tells the page that asked for this work how far it has got; does nothing when no page did.
+    """Tells the page that asked for this work how far it has got, or shows it in a notebook's cell.
 
     The page's ``onProgress`` gets it at once, even while Python is busy, but at most 60 times a
-    second; the last one always arrives.
+    second; the last one always arrives. Does nothing when neither asked.
 
     Args:
         done: Of the same unit as ``total``.
@@ -59,6 +82,8 @@ def progress(done: float, total: float | None = None, message: str = "") -> None
     reporter = current_reporter.get()
     if reporter is not None:
         reporter.report(done, total, message)
+    else:
+        _cell.report(done, total, message)
 
 
 async def track(
