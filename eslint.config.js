@@ -46,4 +46,8 @@ export default tseslint.config(
     },
     rules: { "no-console": "off" },
   },
+  {
+    files: ["examples/**/*.js"],
+    languageOptions: { globals: { ...globals.browser, ...globals.worker } },
+  },
 );

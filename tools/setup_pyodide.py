@@ -51,6 +51,7 @@ CORE = (
     "python_stdlib.zip",
 )
 FROM_DISTRIBUTION = ("micropip", "numpy")
+NOT_ON_EMSCRIPTEN = frozenset({"pexpect"})
 PHOTOGRAPH = "sklearn/datasets/images/china.jpg"
 PHOTOGRAPH_PACKAGE = "scikit-learn"
 CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
@@ -129,13 +130,14 @@ def fetch_from_carrier(packages: list[dict[str, str]]) -> None:
                 write_whole(CACHE / each["file_name"], content)
 
 
-def fetch_wheels(info: dict[str, str]) -> list[Path]:
-    """Download the wheels of ``pyodide-wheels.txt``; pip checks their hashes.
+def fetch_wheels(info: dict[str, str], file_name: str = "pyodide-wheels.txt") -> list[Path]:
+    """Download the wheels of a file of requirements; pip checks their hashes.
 
     Args:
         info: The ``info`` of ``pyodide-lock.json``: Python version and ABI.
+        file_name: The file, beside this one.
     """
-    requirements = Path(__file__).with_name("pyodide-wheels.txt")
+    requirements = Path(__file__).with_name(file_name)
     digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
     folder = CACHE / f"wheels-{digest}"
     if not folder.is_dir():
@@ -185,6 +187,13 @@ def assemble(
     kept = {name: lock["packages"][name] for name in FROM_DISTRIBUTION}
     for each in kept.values():
         shutil.copy(CACHE / each["file_name"], out)
+    write_lock(out, version, {"info": lock["info"], "packages": kept}, extra)
+
+
+def write_lock(
+    out: Path, version: str, lock: dict[str, dict[str, dict[str, str]]], extra: list[Path]
+) -> None:
+    """Copy wheels into Pyodide's folder, and write the lock that lists them and its packages."""
     for wheel in extra:
         shutil.copy(wheel, out)
     # pyodide-lock 0.1.2 knows neither locks without info.version nor the wheel tag of ABI 2026_0
@@ -192,10 +201,16 @@ def assemble(
     tag = f"pyemscripten_{lock['info']['abi_version']}"
     info = {**lock["info"], "version": version, "platform": tag}
     spec = add_wheels_to_spec(
-        PyodideLockSpec.model_validate({"info": info, "packages": kept}),
+        PyodideLockSpec.model_validate({"info": info, "packages": lock["packages"]}),
         [out / wheel.name for wheel in extra],
         base_path=out,
+        ignore_missing_dependencies=True,
     )
+    for name, package in spec.packages.items():
+        # By the tag above markers take Pyodide for a platform that is not Emscripten.
+        package.depends = [each for each in package.depends if each not in NOT_ON_EMSCRIPTEN]
+        if missing := set(package.depends) - set(spec.packages):
+            sys.exit(f"setup_pyodide: {name}: needs {sorted(missing)}, which are not listed")
     spec.check_wheel_filenames()
     document = {"info": lock["info"], "packages": spec.model_dump()["packages"]}
     (out / "pyodide-lock.json").write_text(json.dumps(document, indent=1, sort_keys=True), "utf-8")
