@@ -25,12 +25,13 @@ NODE_MODULES := $(STAMPS)/node_modules
 PYODIDE := $(STAMPS)/pyodide
 BROWSER := $(CHROMIUM) $(CHROMEDRIVER)
 SECOND_BROWSER := $(STAMPS)/firefox
+HOSTS := $(STAMPS)/hosts
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-python check-imports check-javascript check-tree \
-	format test test-unit test-wgsl fuzz-kernels test-web test-browser test-page demo serve wheel bundle types \
-	dist release accuracy bench clean
+	format test test-unit test-wgsl fuzz-kernels test-web test-browser test-page test-hosts hosts \
+	demo serve wheel bundle types dist release accuracy bench clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -52,6 +53,13 @@ $(NODE_MODULES): package-lock.json .npmrc
 
 $(PYODIDE): tools/setup_pyodide.py tools/pyodide-wheels.txt $(VENV) $(NODE_MODULES)
 	$(BIN)/python tools/setup_pyodide.py
+	@mkdir -p $(@D) && touch $@
+
+# Other people's hosts: JupyterLite's builder in a venv of its own, and other Pyodides.
+$(HOSTS): requirements-hosts.txt tools/hosts.py tools/jupyterlite-wheels.txt $(PYODIDE)
+	$(PYTHON) -m venv --clear build/hosts/venv
+	build/hosts/venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	$(BIN)/python tools/hosts.py
 	@mkdir -p $(@D) && touch $@
 
 $(BROWSER) &:
@@ -85,6 +93,7 @@ check-tree: $(VENV)
 	PYTHONPATH=py $(BIN)/python tools/backend_docs.py --check
 	PYTHONPATH=py $(BIN)/python tools/accuracy_docs.py --check
 	PYTHONPATH=py $(BIN)/python tools/ops_docs.py --check
+	$(BIN)/python tools/hosts_docs.py --check
 
 format: $(VENV) $(NODE_MODULES) ## Write every file in the project's format
 	$(BIN)/ruff check --fix-only
@@ -93,7 +102,7 @@ format: $(VENV) $(NODE_MODULES) ## Write every file in the project's format
 
 # --- Tests
 
-test: test-unit test-wgsl test-web test-browser test-page ## Run every test
+test: test-unit test-wgsl test-web test-browser test-page test-hosts ## Run every test
 
 test-unit: $(VENV) ## The Python parts, on CPython
 	$(BIN)/pytest tests/unit
@@ -112,6 +121,16 @@ test-browser: setup ## In Pyodide in Chromium, on WebGPU
 
 test-page: setup $(WHEEL) $(BUNDLE) ## The pages, in Chromium
 	$(BIN)/pytest tests/page
+
+test-hosts: setup $(HOSTS) $(WHEEL) ## A sample of the hosts: JupyterLite, PyScript, Node
+	$(BIN)/pytest tests/hosts -m "not whole"
+
+hosts: setup $(HOSTS) $(WHEEL) ## Every host and version; build/hosts/results, and docs/hosts.md of it
+	$(BIN)/pytest tests/hosts
+	$(BIN)/pytest tests/page/test_firefox.py
+	$(BIN)/pytest --dist-dir=build/hosts/no-jspi tests/browser \
+		-k "not sync_reads and not waiting_on_the_stack"
+	$(BIN)/python tools/hosts_docs.py
 
 # --- What people run
 

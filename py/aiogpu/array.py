@@ -207,6 +207,12 @@ class Array(Methods):
     def __bool__(self) -> bool:
         return bool(self._number("bool"))
 
+    def __format__(self, form: str) -> str:
+        if not form:
+            return repr(self)
+        number = self._wait("format", f"{{await x.item():{form}}}")
+        return format(number, form)
+
     def __array__(self, dtype: object = None, copy: object = None) -> Any:  # noqa: ANN401 - NumPy's protocol
         if not SyncReads.is_on:
             raise SyncAccessError(

@@ -81,6 +81,12 @@ _SPELLINGS: Final[dict[object, DType]] = {
 }  # fmt: skip
 
 
+# Dtypes of NumPy that WebGPU has not, since it computes in 32 bits at most; what to take instead.
+WIDE: Final = {
+    "float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64",
+}  # fmt: skip
+
+
 def as_dtype(given: object, operation: str) -> DType:
     """The dtype that ``given`` names: ours, its name, a NumPy dtype, or a Python type of numbers.
 
@@ -99,6 +105,11 @@ def as_dtype(given: object, operation: str) -> DType:
     if (dtype := BY_NAME.get(str(name))) is not None:
         return dtype
     wanted = str(name) or repr(given)
+    if wanted in WIDE:
+        raise DTypeError(
+            f"{operation}: dtype {wanted}: not available: WebGPU computes in 32 bits at most: "
+            f"use {WIDE[wanted]}"
+        )
     raise DTypeError(f"{operation}: dtype {wanted}: not available; there are {', '.join(BY_NAME)}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from aiogpu import dtypes
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,6 +42,7 @@ SAME: Final = frozenset({
 })  # fmt: skip
 
 METHODS: Final = {
+    "get": "await x.numpy()", "cpu": "await x.numpy()", "asnumpy": "await x.numpy()",
     "conj": "gpu.conj(x)", "conjugate": "gpu.conj(x)",
     "imag": "gpu.imag(x)",
     "real": "gpu.real(x)", "ptp": "x.max() - x.min()",
@@ -57,6 +60,8 @@ def missing(owner: str, name: str, spellings: Mapping[str, str]) -> AttributeErr
     """The error for a name that is not there; it names ours where we have the thing."""
     ours = spellings.get(name)
     hint = "" if ours is None else f": the name here is {ours}"
+    if name in dtypes.WIDE:
+        hint += ", since WebGPU computes in 32 bits at most"
     return AttributeError(f"{owner} has no attribute {name!r}{hint}", name=name)
 
 

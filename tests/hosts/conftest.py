@@ -33,7 +33,7 @@ class Opened:
         self.start = time.perf_counter()
         self.responses = []
         self.outside = []
-        page.on("response", self.responses.append)
+        page.on("response", lambda response: self.responses.append(response))
         page.on("request", self._look)
         page.on("console", lambda message: print(f"console.{message.type}: {message.text}"))
         page.on("pageerror", lambda error: print(f"uncaught: {error}"))

@@ -60,6 +60,7 @@ def test_acceptance_on_an_adopted_device(wheel, record):
         "node",
         seconds=round(time.perf_counter() - start, 1),
         environment=report["environment"],
+        read_ms=round(accepted["read_ms"], 1),
     )
 
 

@@ -22,7 +22,8 @@ def test_versions_and_threads(open_page, record, version, thread):
     page.wait_for_selector(IS_SETTLED)
     assert page.inner_text("#state") == "ready: [[6,15],[15,51]]"
     assert opened.outside == []
-    report = page.evaluate("accepted")["report"]
+    accepted = page.evaluate("accepted")
+    report = accepted["report"]
     assert report["environment"]["worker"] is (thread == "worker")
     assert report["aiogpu"] == "0.1.0"
     record(
@@ -30,6 +31,7 @@ def test_versions_and_threads(open_page, record, version, thread):
         megabytes=round(opened.megabytes, 1),
         seconds=round(opened.seconds, 1),
         environment=report["environment"],
+        read_ms=round(accepted["read_ms"], 1),
     )
 
 
@@ -37,9 +39,16 @@ def test_without_stack_switching(open_page, record):
     opened = open_page("/examples/hosts/pyodide.html?pyodide=/build/hosts/no-jspi/")
     opened.page.wait_for_selector(IS_SETTLED)
     assert opened.page.inner_text("#state") == "ready: [[6,15],[15,51]]"
-    environment = opened.page.evaluate("accepted")["report"]["environment"]
+    accepted = opened.page.evaluate("accepted")
+    environment = accepted["report"]["environment"]
     assert environment["run_sync"] is False
-    record("no-jspi", environment=environment)
+    record(
+        "no-jspi",
+        megabytes=round(opened.megabytes, 1),
+        seconds=round(opened.seconds, 1),
+        environment=environment,
+        read_ms=round(accepted["read_ms"], 1),
+    )
 
 
 @pytest.mark.whole

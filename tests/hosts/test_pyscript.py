@@ -51,6 +51,7 @@ def test_worker_exports_functions(open_page, record, isolated):
         megabytes=round(opened.megabytes, 1),
         seconds=round(first_s, 1),
         environment=environment,
+        read_ms=round(accepted["read_ms"], 1),
         inline_source="source=" not in said,
     )
 
@@ -71,4 +72,5 @@ def test_script_on_the_pages_thread_draws_on_its_canvas(open_page, record):
         megabytes=round(opened.megabytes, 1),
         seconds=round(opened.seconds, 1),
         environment=environment,
+        read_ms=round(accepted["read_ms"], 1),
     )

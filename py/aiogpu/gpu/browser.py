@@ -114,7 +114,8 @@ def _gpu() -> Any:  # noqa: ANN401 - navigator.gpu
 def _require_gpu() -> Any:  # noqa: ANN401 - navigator.gpu
     if js is None:
         raise NoWebGPUError(
-            "open_device: CPython: there is no WebGPU outside of a browser; run this in Pyodide"
+            "open_device: CPython: there is no WebGPU outside of a browser; run this in Pyodide: "
+            "in a web page, JupyterLite or PyScript"
         )
     gpu = _gpu()
     if gpu is None:
@@ -124,7 +125,9 @@ def _require_gpu() -> Any:  # noqa: ANN401 - navigator.gpu
                 "serve it over https or from localhost"
             )
         raise NoWebGPUError(
-            "open_device: navigator.gpu: missing; this browser has no WebGPU, or it is turned off"
+            "open_device: navigator.gpu: missing; this browser has no WebGPU, or it is turned off: "
+            "take Chrome or Edge 113, Firefox 141, Safari 26 or newer, or see chrome://gpu or "
+            "dom.webgpu.enabled in about:config"
         )
     return gpu
 
@@ -148,7 +151,8 @@ async def request_adapter(power_preference: str | None) -> tuple[BrowserAdapter,
         raise NoAdapterError(f"request_adapter: requestAdapter: {error}") from error
     if not adapter:  # JS null arrives as jsnull, which is falsy and is not None
         raise NoAdapterError(
-            "request_adapter: requestAdapter gave null: no GPU that this browser is willing to use"
+            "request_adapter: requestAdapter gave null: no GPU that this browser is willing to "
+            "use; chrome://gpu or about:support says why"
         )
     return _describe(adapter.info, adapter), adapter
 
