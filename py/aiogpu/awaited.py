@@ -34,20 +34,23 @@ class _NoValue:
 class Read(_NoValue):
     """What ``x.numpy()`` and its kin return: an awaitable that starts when it is awaited."""
 
-    __slots__ = ("_name", "_start")
+    __slots__ = ("_form", "_name", "_start")
 
-    def __init__(self, name: str, start: Callable[[], Awaitable[Any]]) -> None:
+    def __init__(
+        self, name: str, start: Callable[[], Awaitable[Any]], form: str | None = None
+    ) -> None:
         self._name = name
         self._start = start
+        self._form = f"await {form or f'x.{name}()'}"
 
     def __await__(self) -> Generator[Any, None, Any]:
         return self._start().__await__()
 
     def __repr__(self) -> str:
-        return f"<a read that was not awaited: write `await x.{self._name}()`>"
+        return f"<a read that was not awaited: write `{self._form}`>"
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise SyncAccessError(f"{self._name}: a read: add await: `await x.{self._name}()`")
+        raise SyncAccessError(f"{self._name}: a read: add await: `{self._form}`")
 
     __call__ = _refuse
 

@@ -31,4 +31,4 @@ def read(*arrays: Array) -> Read:
             for x, (nodes, shown) in zip(arrays, asked, strict=True)
         ]
 
-    return Read("read", start)
+    return Read("read", start, "gpu.read(...)")

@@ -15,6 +15,12 @@ def test_read_that_was_not_awaited_names_await(name):
             use()
 
 
+def test_read_of_several_names_itself():
+    assert repr(gpu.read(gpu.ones(1))).endswith("write `await gpu.read(...)`>")
+    with pytest.raises(SyncAccessError, match=r"`await gpu\.read\(\.\.\.\)`"):
+        list(gpu.read(gpu.ones(1)))
+
+
 @pytest.mark.parametrize("name", METHODS)
 async def test_method_that_was_not_called_names_the_call(name):
     method = getattr(gpu.ones(3), name)
