@@ -5,6 +5,7 @@ IPython is never imported for its own sake: where it is not running, nothing her
 
 from __future__ import annotations
 
+import base64
 import html
 import importlib
 import sys
@@ -30,11 +31,19 @@ class Output:
 
     def __init__(self, data: Mapping[str, object]) -> None:
         display: Any = importlib.import_module("IPython.display")
-        self._handle = display.display(dict(data), raw=True, display_id=True)
+        self._handle = display.display(_encoded(data), raw=True, display_id=True)
 
     def update(self, data: Mapping[str, object]) -> None:
         """Show something else in the same place, also after the cell has ended."""
-        self._handle.update(dict(data), raw=True)
+        self._handle.update(_encoded(data), raw=True)
+
+
+def _encoded(data: Mapping[str, object]) -> dict[str, object]:
+    """With bytes as base64: not every kernel does that (JupyterLite's of 0.8 does not)."""
+    return {
+        kind: base64.b64encode(content).decode() if isinstance(content, bytes) else content
+        for kind, content in data.items()
+    }
 
 
 class Bar:

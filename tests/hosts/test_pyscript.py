@@ -41,7 +41,7 @@ def test_worker_exports_functions(open_page, record, isolated):
     assert environment["worker"]
     assert environment["cross_origin_isolated"] is isolated
     said, doubled = inline
-    assert "source='...'" in said or said == "[3.0, 3.0]"
+    assert "source='...'" in said or said.startswith("it runs")
     assert doubled == [2, 2]
     before = page.evaluate(COLOURS)
     assert before > 10
