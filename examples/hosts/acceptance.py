@@ -43,7 +43,9 @@ async def draw(canvas: gpu.Canvas, frames: int) -> bytes:
     """Zoom into a fractal on a canvas, with a progress bar; the last picture as PNG."""
     async for frame in gpu.track(range(frames), message="zooming"):
         scale = 0.01 * 0.9**frame
-        turns = mandelbrot(-0.75 - 160 * scale, 0.1 - 120 * scale, scale, 80, out_shape=(240, 320))
+        turns = mandelbrot(
+            -0.7436 - 160 * scale, 0.1318 - 120 * scale, scale, 200, out_shape=(240, 320)
+        )
         canvas.show(glow(turns))
         await gpu.synchronize()
     return await canvas.png()

@@ -13,7 +13,7 @@ import aiogpu.lang as gl
 doubled = gpu.kernel(
     source="""
 def doubled(x: gl.In[gl.f32], y: gl.Out[gl.f32]):
-    at = gl.global_id()
+    at = gl.global_id(1)
     y[at] = x[at] + x[at]
 """,
     namespace={"gl": gl},
@@ -42,7 +42,9 @@ async def inline() -> str:
 async def picture(zoom: float) -> bytes:
     """The fractal, as a PNG."""
     scale = 0.01 * 0.9**zoom
-    turns = mandelbrot(-0.75 - 160 * scale, 0.1 - 120 * scale, scale, 80, out_shape=(240, 320))
+    turns = mandelbrot(
+        -0.7436 - 160 * scale, 0.1318 - 120 * scale, scale, 200, out_shape=(240, 320)
+    )
     canvas = gpu.Canvas()
     canvas.show(glow(turns))
     return await canvas.png()
