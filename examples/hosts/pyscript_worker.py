@@ -46,7 +46,7 @@ async def picture(zoom: float) -> bytes:
         -0.7436 - 160 * scale, 0.1318 - 120 * scale, scale, 200, out_shape=(240, 320)
     )
     canvas = gpu.Canvas()
-    canvas.show(glow(turns))
+    canvas.show(glow(turns, 200))
     return await canvas.png()
 
 
