@@ -81,7 +81,8 @@ async def nbody(m, run):
     bodies, speeds = rng().random((70, 4), "f4"), rng(1).random((70, 3), "f4")
     made = await run(m.step, bodies, speeds, 0.01, threads=70)
     for one, wanted in zip(made, m.reference(bodies, speeds, 0.01), strict=True):
-        assert_allclose(one, wanted, rtol=1e-5)
+        cancels = 1e-6 * np.abs(wanted).max()
+        assert_allclose(one, wanted, rtol=1e-5, atol=cancels)
 
 
 async def heat(m, run):
