@@ -30,8 +30,8 @@ HOSTS := $(STAMPS)/hosts
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-python check-imports check-javascript check-tree \
-	format test test-unit test-wgsl fuzz-kernels test-web test-browser test-page test-hosts hosts \
-	demo serve wheel bundle types dist release accuracy bench clean
+	format test test-unit test-wgsl fuzz-kernels fuzz-namespace test-web test-browser test-page \
+	test-hosts hosts demo serve wheel bundle types dist release accuracy bench clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -112,6 +112,9 @@ test-wgsl: $(VENV) $(NODE_MODULES) $(BROWSER) $(SECOND_BROWSER) ## Every shader 
 
 fuzz-kernels: setup ## Two thousand random kernels: the GPU against the simulator
 	AIOGPU_PROGRAMS=2000 $(BIN)/pytest tests/browser/test_kernel_fuzz.py
+
+fuzz-namespace: setup ## Every public function against NumPy, over 300 calls that Hypothesis draws
+	AIOGPU_CALLS=300 $(BIN)/pytest tests/browser/test_namespace.py
 
 test-web: $(NODE_MODULES) ## The JavaScript client, in Node
 	node --test --test-timeout=60000 tests/web/*.test.mjs

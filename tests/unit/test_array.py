@@ -141,3 +141,14 @@ def test_holders_follow_the_arrays():
     assert node.holders == 2
     del x, y
     assert node.holders == 0
+
+
+def test_the_standards_protocols_answer_or_refuse():
+    x = gpu.ones(3)
+    assert x.__array_namespace__() is gpu
+    assert x.__array_namespace__(api_version="2024.12") is gpu
+    with pytest.raises(gpu.errors.UsageError, match="version '1999'"):
+        x.__array_namespace__(api_version="1999")
+    for refused in (x.__dlpack__, x.__dlpack_device__):
+        with pytest.raises(gpu.errors.UsageError, match="dlpack"):
+            refused()

@@ -97,3 +97,17 @@ async def test_report_is_of_the_open_device(host):
     report = await gpu.report()
     assert report["adapter"]["vendor"] == adapter.vendor
     assert "error" not in report
+
+
+async def test_pace_is_that_of_the_open_device(host):
+    with pytest.raises(gpu.errors.UsageError, match="no device is open"):
+        gpu.pace("interactive")
+    with pytest.raises(gpu.errors.UsageError, match="interactive or throughput"):
+        gpu.pace("fast")
+    await gpu.open_device()
+    stream = device.DEFAULT.current.runtime.stream
+    usual = stream.window
+    gpu.pace("interactive")
+    assert stream.window != usual
+    gpu.pace("throughput")
+    assert stream.window == usual
