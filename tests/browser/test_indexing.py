@@ -89,6 +89,11 @@ async def test_what_cannot_be_an_index_is_refused(selenium_worker):
         await x[[0, 3]].numpy()
     with pytest.raises(gpu.errors.AxisError, match="out of range"):
         await x[[0, 1], [-5, 0]].numpy()
+    far = gpu.asarray([2**32 - 1], dtype="uint32")  # as int32 it would count from the end
+    for chosen in (x[far], x[0, far], gpu.take(x, far, axis=0)):
+        with pytest.raises(gpu.errors.AxisError, match="out of range"):
+            await chosen.numpy()
+    assert await gpu.take_along_axis(x[0], far, axis=0).tolist() == [3]
     before = gpu.counters()["reads"]
     _ = x[[0, 1]][:, [1, 2]] + 1
     assert gpu.counters()["reads"] == before

@@ -194,6 +194,13 @@ def gather(data: Node, indices: Node, axis: int, *, raises: bool, fault: str = "
     return Node(table.TABLE["gather"], (dense(data), dense(indices)), shape, data.dtype, attrs)
 
 
+def places(indices: Node) -> Node:
+    """Integers as int32; what it cannot hold is beyond every axis, and stays so."""
+    if indices.dtype is dtypes.uint32:
+        indices = build.elementwise("minimum", indices, dtypes.INT.range[1])
+    return build.cast(indices, dtypes.INT)
+
+
 def take(data: Node, indices: Node, axis: int) -> Node:
     """Elements of ``data`` along ``axis`` by integers of one axis, negative ones from the end.
 
@@ -205,13 +212,9 @@ def take(data: Node, indices: Node, axis: int) -> Node:
     shape = (*data.shape[:axis], *indices.shape, *data.shape[axis + 1 :])
     if 0 in shape and (size or 0 in indices.shape):
         return build.constant(0, data.dtype, shape)
+    numbers = places(indices)
     if indices.dtype.kind == "uint":
-        top = min(indices.dtype.range[1], dtypes.int32.range[1])  # out of range, as a cast is not
-        return gather(
-            data, build.cast(build.elementwise("minimum", indices, top), dtypes.int32), axis,
-            raises=True,
-        )  # fmt: skip
-    numbers = build.cast(indices, dtypes.int32)
+        return gather(data, numbers, axis, raises=True)
     from_end = build.elementwise("add", numbers, size)
     is_behind = build.elementwise("less", numbers, 0)
     return gather(data, build.elementwise("where", is_behind, from_end, numbers), axis, raises=True)

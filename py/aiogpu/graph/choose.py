@@ -127,7 +127,7 @@ def _numbers(part: object, size: int, axis: int) -> Node:
     if isinstance(part, Node):
         if part.dtype.kind not in {"int", "uint"}:
             raise DTypeError(f"index: {part.dtype.name} array: must be integers or a mask")
-        return build.cast(part, dtypes.int32)
+        return blocks.places(part)
     if isinstance(part, bool) or not hasattr(part, "__index__"):
         raise UsageError(f"index: {type(part).__name__}: takes integers, slices, None, arrays, ...")
     number = part.__index__()

@@ -106,7 +106,7 @@ def take_along(data: Node, indices: Node, axis: int) -> Node:
         raise ShapeError(f"{name}: shape {data.shape}: nothing along axis {at} to index")
     operands = (
         blocks.dense(build.broadcast_to(data, with_size(others, size), name)),
-        blocks.dense(build.broadcast_to(build.cast(indices, dtypes.INT), shape, name)),
+        blocks.dense(build.broadcast_to(blocks.places(indices), shape, name)),
     )
     return Node(table.TAKE_ALONG, operands, shape, data.dtype, {"axis": at, "size": size})
 
