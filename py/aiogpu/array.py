@@ -354,7 +354,7 @@ class Array(Methods):
 
     def reshape(self, *shape: int | Sequence[int]) -> Array:
         """The elements in another shape, in C order; one size may be -1."""
-        sizes: Any = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        sizes: Any = shape[0] if len(shape) == 1 else shape
         return Array(build.reshape(self._node, shapes.infer_size(sizes, self.size, "reshape")))
 
     def copy(self) -> Array:

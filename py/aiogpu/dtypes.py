@@ -180,6 +180,20 @@ def promote_scalar(dtype: DType, value: Scalar, operation: str) -> DType:
     return FLOAT if dtype.kind in {"int", "uint"} else dtype
 
 
+def number(given: object, operation: str) -> Scalar:
+    """A number, Python's or NumPy's, as Python's.
+
+    Raises:
+        DTypeError: Something else.
+    """
+    if isinstance(given, (bool, int, float, complex)):
+        return given
+    value = given.item() if hasattr(given, "item") and getattr(given, "shape", None) == () else None
+    if not isinstance(value, (bool, int, float, complex)):
+        raise DTypeError(f"{operation}: {type(given).__name__}: must be a number")
+    return value
+
+
 def scalar_dtype(value: Scalar) -> DType:
     """The default dtype of a Python number."""
     if isinstance(value, bool):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aiogpu import counterparts
+from aiogpu import counterparts, shapes
 from aiogpu.counterparts import namespace
 from aiogpu.errors import UsageError
 
@@ -49,7 +49,7 @@ class Methods:
 
     def transpose(self, *axes: int | Sequence[int]) -> Array:
         """With its axes in another order, by default the reverse, as a view."""
-        order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        order: Any = axes[0] if len(axes) == 1 and not shapes.is_integer(axes[0]) else axes
         rank = self.ndim  # type: ignore[attr-defined]
         made: Array = namespace().permute_dims(self, tuple(order) or tuple(range(rank))[::-1])
         return made

@@ -13,7 +13,6 @@ every adapter, normal within 4 units in the last place.
 
 from __future__ import annotations
 
-import operator
 import secrets
 from array import array as words_of
 from bisect import bisect_left
@@ -104,7 +103,7 @@ class Generator:
 
     def __init__(self, key: int) -> None:
         """The stream of a key of 64 bits, as it is; `default_rng` makes one of a seed."""
-        self._key = key & _MASK
+        self._key = shapes.integer(key, "Generator") & _MASK
         self._position = 0
 
     def __repr__(self) -> str:
@@ -209,7 +208,7 @@ class Generator:
         if wanted.kind not in {"int", "uint"}:
             raise DTypeError(f"integers: {wanted.name}: must be an integer dtype")
         first, end = (0, low) if high is None else (low, high)
-        first, end = _integer(first, "integers"), _integer(end, "integers") + endpoint
+        first, end = shapes.integer(first, "integers"), shapes.integer(end, "integers") + endpoint
         if first >= end:
             raise UsageError(f"integers: from {first} up to, not including, {end}: there is none")
         for value in (first, end - 1):
@@ -322,15 +321,8 @@ def _float(value: Any, name: str) -> Node:  # noqa: ANN401 - whatever the user g
     return build.constant(float(value), dtypes.FLOAT)
 
 
-def _integer(value: object, name: str) -> int:
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise DTypeError(f"{name}: {type(value).__name__} {value!r}: must be an integer") from None
-
-
 def _count(value: object, name: str) -> int:
-    count = _integer(value, name)
+    count = shapes.integer(value, name)
     if count < 0:
         raise UsageError(f"{name}: {count}: must not be negative")
     dtypes.check_range(count, dtypes.INT, name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiogpu.errors import AxisError, ShapeError, UsageError
+from aiogpu.errors import AxisError, DTypeError, ShapeError, SyncAccessError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,13 +15,49 @@ Shape = tuple[int, ...]
 MAX_RANK = 8
 
 
+def is_integer(given: object) -> bool:
+    """Whether it is one integer, Python's or NumPy's, and no sequence of them."""
+    return isinstance(given, int) or (
+        hasattr(given, "__index__") and not getattr(given, "shape", ())
+    )
+
+
+def integer(given: object, operation: str) -> int:
+    """An integer, Python's or NumPy's, as Python's.
+
+    Raises:
+        DTypeError: Something else.
+    """
+    if isinstance(given, int):
+        return given
+    try:
+        return operator.index(given)  # type: ignore[arg-type]
+    except SyncAccessError:
+        raise  # an array, which says what to await
+    except TypeError:
+        shown = f"{type(given).__name__} {given!r}"
+        raise DTypeError(f"{operation}: {shown}: must be an integer") from None
+
+
+def integers(given: object, operation: str) -> tuple[int, ...]:
+    """One integer or several, Python's or NumPy's, as a tuple.
+
+    Raises:
+        DTypeError: Something else.
+    """
+    if is_integer(given) or not hasattr(given, "__iter__"):
+        return (integer(given, operation),)
+    return tuple([integer(each, operation) for each in given])
+
+
 def check(shape: int | Sequence[int], operation: str) -> Shape:
     """``shape`` as a tuple of sizes.
 
     Raises:
         ShapeError: A negative size, or more than 8 axes.
+        DTypeError: A size is no integer.
     """
-    sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
+    sizes = integers(shape, operation)
     if any(size < 0 for size in sizes):
         raise ShapeError(f"{operation}: shape {sizes}: a size is negative")
     if len(sizes) > MAX_RANK:
@@ -58,7 +95,9 @@ def axis_index(axis: int, rank: int, operation: str) -> int:
 
     Raises:
         AxisError: There is no such axis.
+        DTypeError: It is no integer.
     """
+    axis = integer(axis, operation)
     if not -rank <= axis < rank:
         raise AxisError(f"{operation}: axis {axis}: the array has {rank} axes")
     return axis % rank
@@ -73,7 +112,7 @@ def axis_indices(axis: int | Sequence[int] | None, rank: int, operation: str) ->
     """
     if axis is None:
         return tuple(range(rank))
-    named = [axis_index(a, rank, operation) for a in ((axis,) if isinstance(axis, int) else axis)]
+    named = [axis_index(each, rank, operation) for each in integers(axis, operation)]
     if len(set(named)) != len(named):
         raise UsageError(f"{operation}: axis {axis}: an axis is named twice")
     return tuple(sorted(named))
@@ -202,14 +241,15 @@ def infer_size(shape: Sequence[int], nelems: int, operation: str) -> Shape:
     Raises:
         ShapeError: More than one -1, or another number of elements.
     """
-    sizes = [int(size) for size in shape]
+    sizes = list(integers(shape, operation))
     if sizes.count(-1) > 1:
-        raise ShapeError(f"{operation}: shape {tuple(shape)}: more than one -1")
+        raise ShapeError(f"{operation}: shape {tuple(sizes)}: more than one -1")
     if -1 in sizes:
         known = prod(size for size in sizes if size != -1)
         if known and nelems % known == 0:
             sizes[sizes.index(-1)] = nelems // known
     result = tuple(sizes)
     if -1 in result or prod(result) != nelems:
-        raise ShapeError(f"{operation}: shape {tuple(shape)}: does not hold {nelems} elements")
+        shown = integers(shape, operation)
+        raise ShapeError(f"{operation}: shape {shown}: does not hold {nelems} elements")
     return check(result, operation)

@@ -7,14 +7,16 @@ AIOGPU_FIRST_SEED are others. What is wrong is shown as the smallest call that H
 import os
 from pathlib import Path
 
+import drive
 import pytest
 from pytest_pyodide import run_in_pyodide
+from rows import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "properties"
 CALLS = int(os.environ.get("AIOGPU_CALLS", "10"))
 SEED = int(os.environ.get("AIOGPU_FIRST_SEED", "0"))
-PARTS = sorted(path.stem for path in FOLDER.glob("of_*.py"))
+PARTS = sorted({row.part for row in TABLE.values()})
 SOURCES = {
     path.stem: path.read_text("utf-8")
     for path in [*FOLDER.glob("*.py"), ROOT / "tools/ulp.py", ROOT / "tests/plane.py",
@@ -23,8 +25,8 @@ SOURCES = {
 
 
 @run_in_pyodide(packages=["hypothesis"])
-async def check(selenium_worker, sources, part, count, seed, limits):
-    """What is wrong with the functions of one file, and those of which too little was decided."""
+async def check(selenium_worker, sources, names, count, seed, limits):
+    """What is wrong with functions, and those of which too little was decided."""
     import sys
     from dataclasses import replace
     from pathlib import Path
@@ -40,7 +42,6 @@ async def check(selenium_worker, sources, part, count, seed, limits):
 
     if "drive" not in sys.modules:
         install(Path("/tmp/properties"))
-    import drive
 
     await gpu.open_device()
     runtime = evaluate.DEFAULT.runtime
@@ -48,7 +49,7 @@ async def check(selenium_worker, sources, part, count, seed, limits):
     runtime.limits = replace(usual, **limits)
     said, undecided = [], []
     try:
-        for name in drive.names_of(part):
+        for name in names:
             found, decided = await drive.check(name, count, seed)
             if found:
                 said.append(found)
@@ -59,10 +60,23 @@ async def check(selenium_worker, sources, part, count, seed, limits):
     return said, undecided
 
 
-@pytest.mark.driver_timeout(600 if CALLS < 50 else 6000)
+def checked(selenium_worker, part, count, seed, limits):
+    """`check` for the functions of one file, so many at a time that WebDriver can wait for them."""
+    names = [name for name, row in TABLE.items() if row.part == part]
+    batch = max(1, 400 // count)
+    said, undecided = [], []
+    for first in range(0, len(names), batch):
+        some = names[first : first + batch]
+        found = check(selenium_worker, SOURCES, some, count, seed, limits)
+        said += found[0]
+        undecided += found[1]
+    return said, undecided
+
+
+@pytest.mark.driver_timeout(110)
 @pytest.mark.parametrize("part", PARTS)
 def test_functions_give_what_numpy_gives(selenium_worker, part):
-    said, undecided = check(selenium_worker, SOURCES, part, CALLS, SEED, {})
+    said, undecided = checked(selenium_worker, part, CALLS, SEED, {})
     assert said == [], f"{len(said)} functions\n" + "\n\n".join(said)
     assert undecided == []
 
@@ -70,8 +84,8 @@ def test_functions_give_what_numpy_gives(selenium_worker, part):
 HARDWARE = {"is_fallback": False, "immediate_nbytes": 0, "max_storage_buffers": 8}
 
 
-@pytest.mark.driver_timeout(600 if CALLS < 50 else 6000)
+@pytest.mark.driver_timeout(110)
 @pytest.mark.parametrize("part", PARTS)
 def test_functions_by_the_kernels_of_hardware(selenium_worker, part):
-    said, _ = check(selenium_worker, SOURCES, part, max(2, CALLS // 5), SEED + 1, HARDWARE)
+    said, _ = checked(selenium_worker, part, max(2, CALLS // 5), SEED + 1, HARDWARE)
     assert said == [], f"{len(said)} functions\n" + "\n\n".join(said)

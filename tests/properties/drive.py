@@ -167,8 +167,3 @@ async def check(name, count, start=0):
         wrong[0] = least
     call, said = wrong[0]
     return f"{name}, {len(wrong)} of {count}: {name}({shown(call)}): {said}", decided
-
-
-def names_of(part):
-    """The rows that one of the files makes."""
-    return [name for name, row in TABLE.items() if row.part == part]

@@ -250,6 +250,7 @@ _FROM_0 = {"start": 0, "step": 1}
 def filled(found: Found, value: Scalar) -> Node:
     """The elements found, and ``value`` behind the last: a shape that does not depend on data."""
     node, length = found
+    value = dtypes.number(value, "fill_value")
     rest = len(node.shape) - 1
     at = Node(table.IOTA, (), (node.shape[0],), dtypes.INT, _FROM_0)
     is_found = build.elementwise("less", at, length)
@@ -279,8 +280,12 @@ def check_size(size: object, name: str) -> int | None:
     Raises:
         UsageError: Neither None nor a number of elements.
     """
-    if size is None or (isinstance(size, int) and size >= 0 and not isinstance(size, bool)):
-        return size
+    if size is None:
+        return None
+    if shapes.is_integer(size) and not isinstance(size, bool):
+        number = shapes.integer(size, name)
+        if number >= 0:
+            return number
     raise UsageError(f"{name}: size {size!r}: must be None or a number of elements")
 
 

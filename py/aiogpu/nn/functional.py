@@ -247,8 +247,7 @@ def _meeting(name: str, arrays: Sequence[Array]) -> DType:
 
 
 def _pair(name: str, given: int | Sequence[int]) -> tuple[int, int]:
-    if isinstance(given, int):
-        return given, given
-    if len(given) != 2:
+    numbers = shapes.integers(given, f"conv2d: {name}")
+    if len(numbers) != 2 and not shapes.is_integer(given):
         raise UsageError(f"conv2d: {name} {given}: must be an integer, or two")
-    return given[0], given[1]
+    return numbers[0], numbers[-1]

@@ -79,15 +79,20 @@ def full(
 
     Args:
         shape: Sizes of the axes.
-        fill_value: A Python number.
+        fill_value: A number.
         device: None, or "webgpu".
-        dtype: By default bool, int32, float32 or complex64, as the number is.
+        dtype: By default that of a NumPy number, else bool, int32, float32 or complex64, as the
+            number is.
 
     Raises:
         IntegerOverflowError: The number does not fit the dtype.
         DTypeError: A float in an integer array, or a complex number in a real one.
     """
-    wanted = _dtype(dtype, "full", device) or dtypes.scalar_dtype(fill_value)
+    wanted = _dtype(dtype, "full", device) or dtypes.BY_NAME.get(
+        str(getattr(fill_value, "dtype", ""))  # NumPy's numbers have one
+    )
+    fill_value = dtypes.number(fill_value, "full")
+    wanted = wanted or dtypes.scalar_dtype(fill_value)
     if isinstance(fill_value, complex):
         dtypes.check_cast(dtypes.COMPLEX, wanted, "full")
     if wanted.kind in {"int", "uint"} and isinstance(fill_value, float):
@@ -132,6 +137,13 @@ def empty_like(x: Array, /, *, dtype: object = None, device: object = None) -> A
     return full_like(x, 0, dtype=dtype, device=device)
 
 
+def _real(given: object, operation: str) -> float:
+    number = dtypes.number(given, operation)
+    if isinstance(number, complex):
+        raise DTypeError(f"{operation}: complex numbers: takes and gives real numbers")
+    return number
+
+
 def arange(
     start: float,
     /,
@@ -155,13 +167,13 @@ def arange(
         DTypeError: The dtype or a number is complex, or the dtype is bool.
         IntegerOverflowError: A number does not fit the dtype.
     """
-    first, last = (0, start) if stop is None else (start, stop)
+    first, last, step = (
+        _real(each, "arange")
+        for each in ((0, start, step) if stop is None else (start, stop, step))
+    )
     wanted = _dtype(dtype, "arange", device)
-    if (wanted is not None and wanted.kind in {"bool", "complex"}) or any(
-        isinstance(number, complex) for number in (first, last, step)
-    ):
-        shown = "complex numbers" if wanted is None else wanted.name
-        raise DTypeError(f"arange: {shown}: takes and gives real numbers")
+    if wanted is not None and wanted.kind in {"bool", "complex"}:
+        raise DTypeError(f"arange: {wanted.name}: takes and gives real numbers")
     if step == 0:
         raise UsageError("arange: step 0: must not be zero")
     if wanted is None:
@@ -201,6 +213,7 @@ def linspace(
     """
     if num < 0:
         raise UsageError(f"linspace: num {num}: must not be negative")
+    start, stop = dtypes.number(start, "linspace"), dtypes.number(stop, "linspace")
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     wanted = _dtype(dtype, "linspace", device) or (dtypes.COMPLEX if is_complex else dtypes.FLOAT)
     if is_complex:

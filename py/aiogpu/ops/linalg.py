@@ -127,7 +127,8 @@ def _meeting(
     axes: int | tuple[Sequence[int], Sequence[int]], first: int, second: int
 ) -> tuple[list[int], list[int]]:
     """The axes of arrays of two ranks that meet."""
-    if isinstance(axes, int):
+    if not isinstance(axes, (tuple, list)):
+        axes = shapes.integer(axes, "tensordot")
         if not 0 <= axes <= min(first, second):
             raise UsageError(
                 f"tensordot: axes {axes}: from 0 to {min(first, second)} axes of arrays with "

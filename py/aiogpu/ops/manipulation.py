@@ -77,7 +77,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
         UsageError: One is named twice.
         ShapeError: The result would have more than 8 axes.
     """
-    rank = x.ndim + (1 if isinstance(axis, int) else len(axis))
+    rank = x.ndim + len(shapes.integers(axis, "expand_dims"))
     new = shapes.axis_indices(axis, rank, "expand_dims")
     sizes = iter(x.shape)
     return x.reshape([1 if at in new else next(sizes) for at in range(rank)])
@@ -104,7 +104,7 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
         AxisError: There is no such axis.
         UsageError: One is named twice, or the two do not name as many.
     """
-    pairs = [(axis,) if isinstance(axis, int) else axis for axis in (source, destination)]
+    pairs = [shapes.integers(axes, "moveaxis") for axes in (source, destination)]
     taken, places = ([shapes.axis_index(a, x.ndim, "moveaxis") for a in axes] for axes in pairs)
     if len(taken) != len(places) or len({*taken}) != len(taken) or len({*places}) != len(places):
         raise UsageError(f"moveaxis: axes {source} to {destination}: must pair axes, each once")
@@ -160,6 +160,7 @@ def _pairs(name: str, given: Any, rank: int) -> list[tuple[Any, Any]]:  # noqa: 
 
 def _fill(value: Scalar, dtype: DType) -> Scalar:
     """A number that ``dtype`` can hold."""
+    value = dtypes.number(value, "pad")
     if dtype.kind == "bool" and value in {0, 1}:
         return bool(value)
     if dtypes.promote_scalar(dtype, value, "pad") is not dtype:
@@ -190,7 +191,7 @@ def reshape(x: Array, /, shape: Sequence[int], *, copy: bool | None = None) -> A
     Raises:
         ShapeError: The shape holds another number of elements.
     """
-    made = x.reshape(tuple(shape))
+    made = x.reshape(shape)
     return made.copy() if copy else made
 
 

@@ -53,7 +53,7 @@ def repeat(x: Array, repeats: int | Sequence[int] | Array, /, *, axis: int | Non
     node = x._node if axis is not None else build.reshape(x._node, (x.size,))
     at = shapes.axis_index(axis or 0, len(node.shape), "repeat")
     size = node.shape[at]
-    counts = [repeats] * size if isinstance(repeats, int) else [int(each) for each in repeats]
+    counts = list(shapes.integers(repeats, "repeat"))
     if len(counts) == 1:
         counts *= size
     if len(counts) != size:
@@ -89,11 +89,12 @@ def roll(
         ShapeError: There are not as many shifts as axes.
     """
     if axis is None:
-        if not isinstance(shift, int):
-            raise ShapeError(f"roll: shifts {tuple(shift)}: needs an axis for each")
+        if not shapes.is_integer(shift):
+            raise ShapeError(f"roll: shifts {shift}: needs an axis for each")
         return roll(x.reshape(-1), shift, axis=0).reshape(x.shape)
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
-    shifts = (shift,) * len(axes) if isinstance(shift, int) else tuple(shift)
+    axes, shifts = shapes.integers(axis, "roll"), shapes.integers(shift, "roll")
+    if shapes.is_integer(shift):
+        shifts *= len(axes)
     if len(shifts) != len(axes):
         raise ShapeError(f"roll: shifts {shifts}, axes {axes}: needs one for each")
     for by, given in zip(shifts, axes, strict=True):
@@ -114,7 +115,7 @@ def tile(x: Array, repetitions: Sequence[int], /) -> Array:
         UsageError: A number of repetitions is negative.
         ShapeError: The result has more than 8 axes.
     """
-    times = [int(each) for each in repetitions]
+    times = list(shapes.integers(repetitions, "tile"))
     if any(each < 0 for each in times):
         raise UsageError(f"tile: repetitions {tuple(times)}: must not be negative")
     rank = max(len(times), x.ndim)
