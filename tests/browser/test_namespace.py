@@ -7,10 +7,9 @@ AIOGPU_FIRST_SEED are others. What is wrong is shown as the smallest call that H
 import os
 from pathlib import Path
 
-import drive
 import pytest
 from pytest_pyodide import run_in_pyodide
-from rows import TABLE
+from table import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "properties"

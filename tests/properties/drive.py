@@ -6,20 +6,9 @@ Python is suspended, to find the smallest.
 """
 
 import numpy as np
-import of_creation  # noqa: F401 - each fills its rows into the table
-import of_draws  # noqa: F401
-import of_elements  # noqa: F401
-import of_factors  # noqa: F401
-import of_folds  # noqa: F401
-import of_indices  # noqa: F401
-import of_networks  # noqa: F401
-import of_orders  # noqa: F401
-import of_places  # noqa: F401
-import of_products  # noqa: F401
-import of_spectra  # noqa: F401
-import of_types  # noqa: F401
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from rows import TABLE, each
+from rows import each
+from table import TABLE
 from verdict import RefusedError, Together, UndecidedError, complaint
 
 import aiogpu as gpu

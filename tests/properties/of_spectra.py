@@ -89,7 +89,9 @@ def shifted(draw):
 for _name in ("fftshift", "ifftshift"):
     row(
         f"fft.{_name}", shifted(),
-        lambda x, axes, _name=_name: x if axes == () or not x.ndim else getattr(np.fft, _name)(x, axes),
+        lambda x, axes, _name=_name: (
+            x if axes == () or not x.ndim else getattr(np.fft, _name)(x, axes)
+        ),
     )  # fmt: skip
 for _name in ("fftfreq", "rfftfreq"):
     row(

@@ -1,11 +1,11 @@
 """NumPy's numbers stand for Python's: as axes, sizes, counts and values."""
 
+import drive
 import numpy as np
 import pytest
+from rows import TABLE, each
 
 import aiogpu as gpu
-import drive
-from rows import TABLE, each
 
 TWO = np.int64(2)
 
@@ -22,20 +22,19 @@ def with_numpys(given):
 
 
 # A NumPy number as an operand is an array of its dtype; a key keeps its slices.
-ROWS = [name for name, row in TABLE.items() if row.part not in {"of_elements"} and name != "isin"]
+ROWS = [name for name, row in TABLE.items() if row.part != "of_elements" and name != "isin"]
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_integers_of_numpy_are_taken_where_pythons_are(name):
     row = TABLE[name]
-    for args, kwargs in drive.drawn(row, 6, 1):
-        usual = drive.Trial(row, (args, kwargs))
+    for call in drive.drawn(row, 6, 1):
+        usual = drive.Trial(row, call)
         if not usual.arrays:
             continue
-        made = row.function(
-            *with_numpys(each(args, lambda x: x.array())),
-            **{name: with_numpys(value) for name, value in each(kwargs, lambda x: x.array()).items()},
-        )
+        args, kwargs = each(call, lambda x: x.array())
+        given = {name: with_numpys(value) for name, value in kwargs.items()}
+        made = row.function(*with_numpys(args), **given)
         made = made if isinstance(made, list | tuple) else [made]
         for one, two in zip(made, usual.arrays, strict=True):
             assert (one.shape, one.dtype) == (two.shape, two.dtype)
@@ -68,7 +67,7 @@ def test_one_integer_stands_for_a_shape_of_one_axis():
     ],
 )  # fmt: skip
 def test_what_is_no_integer_and_no_number_is_refused(call):
-    with pytest.raises(gpu.errors.DTypeError, match="must be an? (integer|number)"):
+    with pytest.raises(gpu.errors.DTypeError, match=r"must be an? (integer|number)"):
         call(gpu.ones((2, 3)))
 
 
