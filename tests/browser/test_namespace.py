@@ -41,6 +41,7 @@ async def check(selenium_worker, sources, names, count, seed, limits):
 
     if "drive" not in sys.modules:
         install(Path("/tmp/properties"))
+    import drive
 
     await gpu.open_device()
     runtime = evaluate.DEFAULT.runtime

@@ -156,3 +156,13 @@ async def check(name, count, start=0):
         wrong[0] = least
     call, said = wrong[0]
     return f"{name}, {len(wrong)} of {count}: {name}({shown(call)}): {said}", decided
+
+
+async def facts():
+    """The adapter and the environment, for a page's report."""
+    return await gpu.report()
+
+
+def names():
+    """All functions of the table."""
+    return list(TABLE)
