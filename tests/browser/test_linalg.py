@@ -325,3 +325,20 @@ async def test_empty_arrays_extremes_and_errors(selenium_worker):
             call()
     with pytest.raises(gpu.errors.DTypeError):
         xl.svd(x.astype("bool"))
+
+
+@run_in_pyodide
+async def test_columns_of_which_rounding_errors_are_left_are_reflected_exactly(selenium_worker):
+    """Of a matrix of rank 2 the third column is 1e-8, the next 1e-16, and their squares vanish."""
+    import numpy as np
+
+    import aiogpu as gpu
+
+    for dtype in ("f4", "c8"):
+        a = np.resize(np.array([0.25, 0, 0.125, 0.125, 0, 0], dtype), (2, 31, 31))
+        if dtype == "c8":
+            a = a * (1 + 2j)
+        q, r = await gpu.read(*gpu.linalg.qr(gpu.asarray(a.astype(dtype))))
+        square = np.conj(q.swapaxes(1, 2)) @ q
+        assert abs(square - np.eye(31)).max() <= 5.6e-6
+        assert abs(q @ r - a).max() <= 5.6e-6

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from aiogpu.limits import Limits
     from aiogpu.schedule.step import Step
 
+# The largest element is 1 at first, but what is left of columns that depend on those before them
+# falls by the rounding error each time, and squares vanish below 2^-63. So they are taken of what
+# is so much larger, and columns of less than 2^-90, whose squares would vanish again, stay as they
+# are.
+_LIFT, _DROP, _LEAST = "0x1p45", "0x1p-45", "0x1p-90"
+
 
 def qr(step: Step, limits: Limits, cache: TextCache) -> Program:
     """Outputs: Q, of as many columns as the node's shape says, and R."""
@@ -82,12 +88,15 @@ def _panel(made: Launches) -> list[str]:
         "  let alpha = a[base + k * p.n + k];",
         "  var part = 0.0;",
         f"  for (var i = k + 1u + lane; i < p.m; i += {made.lanes}) {{",
-        "    part += abs2(a[base + i * p.n + k]);",
+        f"    part += abs2(a[base + i * p.n + k] * {_LIFT});",
         "  }",
         "  let below = meet_sum(lane, part);",
-        # Nothing to reflect: below zeros, and real already.
-        "  let is_done = below == 0.0 && abs2(alpha) == abs2(hermitian(alpha));",
-        "  let norm = ag_sqrt(below + abs2(alpha));",
+        f"  let lifted = alpha * {_LIFT};",
+        "  let whole = below + abs2(lifted);",
+        # Nothing to reflect: below zeros, and real already; or all of it is as good as zeros.
+        "  let is_real = abs2(lifted) == abs2(hermitian(lifted));",
+        f"  let is_done = whole < {_LEAST} || (below == 0.0 && is_real);",
+        f"  let norm = ag_sqrt(whole) * {_DROP};",
         "  let beta = select(select(-norm, norm, real(alpha) < 0.0), 1.0, is_done);",
         "  let tau = tau_of(alpha, beta);",
         "  let scale = quotient(number(1.0), alpha - number(beta));",
