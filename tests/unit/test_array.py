@@ -152,3 +152,17 @@ def test_the_standards_protocols_answer_or_refuse():
     for refused in (x.__dlpack__, x.__dlpack_device__):
         with pytest.raises(gpu.errors.UsageError, match="dlpack"):
             refused()
+
+
+@pytest.mark.parametrize("key", [0, [0, 2], gpu.asarray([True, False, True])], ids=repr)
+def test_assigned_numbers_must_fit_however_elements_are_named(key):
+    for dtype, value in (("int8", 300), ("uint32", -1), ("int32", 2**31)):
+        with pytest.raises(gpu.errors.IntegerOverflowError, match=f"setitem: {value}"):
+            gpu.zeros(3, dtype=dtype)[key] = value
+    for dtype in ("int8", "float32"):
+        with pytest.raises(gpu.errors.DTypeError, match="imaginary"):
+            gpu.zeros(3, dtype=dtype)[key] = 1j
+    for dtype, value in (("uint32", 2**32 - 1), ("float32", 2**70), ("int8", 2.5), ("bool", 2)):
+        x = gpu.zeros(3, dtype=dtype)
+        x[key] = value
+        assert x.dtype.name == dtype

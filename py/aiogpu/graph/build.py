@@ -182,6 +182,22 @@ def cast(node: Node, dtype: DType) -> Node:
     return Node(table.CAST, (node,), node.shape, dtype)
 
 
+def assigned(value: Operand, dtype: DType) -> Node:
+    """What is put into elements of ``dtype``: an array, cast, or a Python number.
+
+    Raises:
+        DTypeError: A complex number, or array, and the dtype is a real one.
+        IntegerOverflowError: A Python integer that the dtype cannot hold.
+    """
+    if isinstance(value, Node):
+        return cast(value, dtype)
+    if isinstance(value, int) and dtype.kind != "bool":
+        if dtype.kind in {"int", "uint"}:
+            dtypes.check_range(value, dtype, "setitem")
+        return constant(int(value), dtype)
+    return cast(constant(value, dtypes.scalar_dtype(value)), dtype)
+
+
 def view_of(node: Node) -> tuple[Node, View]:
     """The node that owns the elements, and how ``node`` lies in it."""
     if node.op is table.VIEW and not node.is_done:

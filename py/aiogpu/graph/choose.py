@@ -77,8 +77,7 @@ def assign(node: Node, key: Key, value: Operand) -> Node:
     order = (*choice.axes, *rest)
     others = tuple(base.shape[axis] for axis in rest)
     shape = (*others[: choice.front], *choice.shape, *others[choice.front :])
-    given = value if isinstance(value, Node) else build.scalar(value, node.dtype)
-    given = build.broadcast_to(build.cast(given, node.dtype), shape, "setitem")
+    given = build.broadcast_to(build.assigned(value, node.dtype), shape, "setitem")
     count = choice.flat.nelems
     if count == 0 or 0 in others:
         return node

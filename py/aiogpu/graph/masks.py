@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiogpu import dtypes
 from aiogpu.errors import AxisError, ShapeError, UsageError
 from aiogpu.graph import blocks, build, orders, select
-from aiogpu.graph.node import Node
 from aiogpu.graph.orders import Found
 
 if TYPE_CHECKING:
     from aiogpu.graph.build import Operand
+    from aiogpu.graph.node import Node
     from aiogpu.shapes import Shape
 
 
@@ -88,9 +87,7 @@ def assign(node: Node, key: Masked, value: Operand) -> Node:
         ShapeError: ``value`` does not broadcast to the axes that the mask says nothing of.
         UsageError: When the value is awaited: there are more elements, or fewer, than are chosen.
     """
-    if not isinstance(value, Node):
-        value = build.constant(value, dtypes.scalar_dtype(value))
-    value = build.cast(value, node.dtype)
+    value = build.assigned(value, node.dtype)
     base, front = key.cut(node)
     if front and value.nelems != 1:
         raise ShapeError(

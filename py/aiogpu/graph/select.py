@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aiogpu import dtypes
 from aiogpu.errors import AxisError, UsageError
 from aiogpu.graph import build, table
 from aiogpu.graph.node import Node
@@ -97,16 +96,14 @@ def assign(node: Node, key: object, value: Operand) -> Node:
 
     Raises:
         ShapeError: ``value`` does not broadcast to what ``key`` names.
+        DTypeError: ``value`` is complex, and ``node`` is not.
+        IntegerOverflowError: ``value`` is a number that the dtype cannot hold.
     """
     chosen = picks(node.shape, key)
     shape = tuple(
         1 if pick is None else pick.length for pick in chosen if pick is None or not pick.is_index
     )
-    new = (
-        build.cast(value, node.dtype)
-        if isinstance(value, Node)
-        else build.cast(_number(value), node.dtype)
-    )
+    new = build.assigned(value, node.dtype)
     _, how = build.view_of(new)
     how = how.broadcast_to(shape, "setitem")
     strides: list[int] = []
@@ -138,10 +135,6 @@ def assign(node: Node, key: object, value: Operand) -> Node:
     base = node if build.view_of(node)[0] is node else build.copy(node)
     attrs = {"target": View(shape, walk, start)}
     return Node(table.STORE, (base, whole), node.shape, node.dtype, attrs)
-
-
-def _number(value: complex) -> Node:
-    return build.constant(value, dtypes.scalar_dtype(value))
 
 
 def spell(key: object, before: str | None = None) -> str:
