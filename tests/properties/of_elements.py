@@ -57,9 +57,10 @@ for _name in ("sigmoid", "silu", "gelu"):
     elementary(_name, f"nn.{_name}")
 for _name in (
     "bitwise_invert", "ceil", "conj", "floor", "imag", "isfinite", "isinf", "isnan", "logical_not",
-    "negative", "positive", "real", "signbit", "trunc",
+    "negative", "positive", "real", "trunc",
 ):  # fmt: skip
     exact(_name, getattr(np, _name))
+row("signbit", call(operands(taken("signbit"), domain="signs")), np.signbit)
 exact("round", np.round)
 exact("abs", reals(np.abs, "ag_cabs"))
 exact("sign", reals(np.sign, "ag_csign"))
@@ -244,7 +245,7 @@ two("hypot", accurate("ag_hypot"))
 two("logaddexp", accurate("ag_logaddexp"))
 two("maximum", extreme(np.maximum, np.logical_and))
 two("minimum", extreme(np.minimum, np.logical_or))
-two("copysign", np.copysign)
+two("copysign", np.copysign, "signs")
 two("nextafter", next_after)
 for _name in (
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",

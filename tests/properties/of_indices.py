@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 from of_places import indices, seen
-from operands import broadcasting, elements, operands, shapes
+from operands import Operand, broadcasting, elements, operands, shapes
 from rows import row
 
 
@@ -80,6 +80,24 @@ def assign(x, key, value):
 
 
 row("Array.__setitem__", assigned(), assign, assign)
+
+
+@st.composite
+def assigned_at(draw):
+    """Places along an axis, each once, and what is put there."""
+    x = indexable(draw)
+    at = draw(st.integers(0, max(0, x.host.ndim - 1)))
+    size = x.host.shape[at] if x.host.ndim else 0
+    if not size:
+        return (x, ..., draw(elements(x.host.dtype.name, "any"))), {}
+    few = draw(st.permutations(range(-min(size, 9), 0)))[: draw(st.integers(1, min(size, 9)))]
+    key = (*(slice(None),) * at, Operand(np.array(few, "i2")))
+    dtype, target = x.host.dtype.name, (*x.host.shape[:at], len(few), *x.host.shape[at + 1 :])
+    value = elements(dtype, "any") | operands(dtype, broadcasting(target), "bits")
+    return (x, key, draw(value)), {}
+
+
+row("Array[indices] =", assigned_at(), assign, assign)
 
 
 @st.composite

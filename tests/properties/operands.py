@@ -117,7 +117,8 @@ def elements(dtype, domain):
     """One element of a dtype, as a Python number.
 
     ``any``: all that the dtype holds, but for float32's subnormals, which adapters may flush;
-    ``bits``: these too. ``finite``; ``mild``: small numbers; ``special``: these, infinities and
+    ``bits``: these too. ``signs``: the same, but no view negates, as that leaves a NaN's sign open.
+    ``finite``; ``mild``: small numbers; ``special``: these, infinities and
     NaN. A pair is the least and the greatest.
     """
     kind = np.dtype(dtype).kind
@@ -159,7 +160,7 @@ def _floats(dtype, domain):
     most, tiny = float(info.max), float(info.smallest_normal)
     ends = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, most, -most, tiny, -tiny, 1e4, 65504.0]
     whole = st.floats(
-        -most, most, width=width, allow_subnormal=domain == "bits" or dtype == "float16"
+        -most, most, width=width, allow_subnormal=domain in {"bits", "signs"} or dtype == "float16"
     )
     each = st.sampled_from(ends) | eighths | whole
     return each if domain == "finite" else each | special
@@ -283,7 +284,8 @@ def operands(draw, dtypes=DTYPES, shape=None, domain="any"):
     dtype = draw(st.sampled_from(dtypes)) if not isinstance(dtypes, str) else dtypes
     at = draw(shapes()) if shape is None else draw(shape) if not isinstance(shape, tuple) else shape
     # Negation would turn the ends of a range round, and small numbers without a sign into large.
-    is_closed = isinstance(domain, tuple) or (dtype[0] == "u" and domain in {"mild", "special"})
+    is_small = dtype[0] == "u" and domain in {"mild", "special"}
+    is_closed = isinstance(domain, tuple) or is_small or domain == "signs"
     views = [view for view in VIEWS if view is not _negated or not is_closed]
     steps = []
     for _ in range(draw(st.sampled_from([0, 1, 0, 1, 2]))):
