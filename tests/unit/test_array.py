@@ -166,3 +166,26 @@ def test_assigned_numbers_must_fit_however_elements_are_named(key):
         x = gpu.zeros(3, dtype=dtype)
         x[key] = value
         assert x.dtype.name == dtype
+
+
+def test_axes_that_are_not_there_are_named():
+    x = gpu.zeros((2, 3))
+    assert x.swapaxes(-1, 0).shape == (3, 2)
+    with pytest.raises(gpu.errors.AxisError, match="swapaxes: axis 2"):
+        x.swapaxes(0, 2)
+    with pytest.raises(gpu.errors.UsageError, match=r"tensordot: axes \(\[1\],\)"):
+        gpu.tensordot(x, x, axes=([1],))
+    assert gpu.tensordot(x, x, axes=(1, 1)).shape == (2, 2)
+
+
+@pytest.mark.parametrize("stop", [float("nan"), float("inf")])
+def test_a_range_without_end_is_refused(stop):
+    with pytest.raises(gpu.errors.UsageError, match="arange: from 0 to"):
+        gpu.arange(stop)
+
+
+def test_values_of_another_batch_are_refused():
+    q, v = gpu.zeros((2, 3, 4, 5)), gpu.zeros((3, 2, 4, 5))
+    for values in (v, v[:0]):
+        with pytest.raises(gpu.errors.ShapeError, match="attention"):
+            gpu.nn.attention(q, q, values)

@@ -201,7 +201,7 @@ def attention(
         DTypeError: An array is not floating-point, nor a bool mask.
     """
     dtype = _meeting("attention", (q, k, v))
-    if not q.ndim == k.ndim == v.ndim >= 2 or q.shape[:-2] != k.shape[:-2]:
+    if q.ndim < 2 or not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
         raise ShapeError(
             f"attention: queries {q.shape}, keys {k.shape}, values {v.shape}: must be "
             "(*batch, sq, d) and twice (*batch, skv, d)"
