@@ -56,8 +56,10 @@ class Methods:
 
     def swapaxes(self, first: int, second: int) -> Array:
         """With two axes exchanged, as a view."""
-        order = list(range(self.ndim))  # type: ignore[attr-defined]
-        order[first], order[second] = order[second], order[first]
+        rank = self.ndim  # type: ignore[attr-defined]
+        one, two = (shapes.axis_index(axis, rank, "swapaxes") for axis in (first, second))
+        order = list(range(rank))
+        order[one], order[two] = two, one
         made: Array = namespace().permute_dims(self, order)
         return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from aiogpu import dtypes, shapes
@@ -176,10 +177,11 @@ def arange(
         raise DTypeError(f"arange: {wanted.name}: takes and gives real numbers")
     if step == 0:
         raise UsageError("arange: step 0: must not be zero")
+    is_whole = all(isinstance(number, int) for number in (first, last, step))
+    if not is_whole and not isfinite((last - first) / step):
+        raise UsageError(f"arange: from {first} to {last} by {step}: there is no such number")
     if wanted is None:
-        wanted = (
-            dtypes.INT if all(isinstance(v, int) for v in (first, last, step)) else dtypes.FLOAT
-        )
+        wanted = dtypes.INT if is_whole else dtypes.FLOAT
     count = max(0, -int(-(last - first) // step))
     if wanted.kind in {"int", "uint"} and count:
         for value in (first, first + (count - 1) * step):

@@ -135,8 +135,10 @@ def _meeting(
                 f"{first} and {second}"
             )
         return list(range(first - axes, first)), list(range(axes))
+    if len(axes) != 2:
+        raise UsageError(f"tensordot: axes {axes}: must be a number, or the axes of both arrays")
     left, right = (
-        [shapes.axis_index(axis, rank, "tensordot") for axis in named]
+        [shapes.axis_index(axis, rank, "tensordot") for axis in shapes.integers(named, "tensordot")]
         for named, rank in zip(axes, (first, second), strict=True)
     )
     if len(left) != len(right) or len(set(left)) != len(left) or len(set(right)) != len(right):
