@@ -104,7 +104,11 @@ row("Array[indices] =", assigned_at(), assign, assign)
 def masked(draw):
     x = draw(seen(nelems=1200))
     kept = draw(st.integers(0, x.host.ndim))
-    return (x, draw(operands("bool", x.host.shape[:kept]))), {}
+    mask, key = draw(operands("bool", x.host.shape[:kept])), []
+    for size in x.host.shape[kept : draw(st.integers(kept, x.host.ndim))] if kept else ():
+        number = st.integers(-size, size - 1) if size and not key else st.nothing()
+        key.append(draw(slices(size) | number))
+    return (x, (mask, *key) if key else mask), {}
 
 
 row("Array[mask]", masked(), lambda x, mask: x[mask], lambda x, mask: x[mask])
@@ -114,8 +118,12 @@ row("Array[mask]", masked(), lambda x, mask: x[mask], lambda x, mask: x[mask])
 def assigned_masked(draw):
     x = draw(seen(nelems=1200))
     mask = draw(operands("bool", x.host.shape[: draw(st.integers(0, x.host.ndim))]))
-    dtype = x.host.dtype.name
-    return (x, mask, draw(elements(dtype, "any"))), {}
+    dtype, rest = x.host.dtype.name, x.host.shape[mask.host.ndim :]
+    count = int(mask.host.sum())
+    value = elements(dtype, "any") | operands(dtype, broadcasting(rest), "bits")
+    if mask.host.ndim:  # one for each that is chosen
+        value |= operands(dtype, (count, *rest), "bits")
+    return (x, mask, draw(value)), {}
 
 
 row("Array[mask] =", assigned_masked(), assign, assign)
