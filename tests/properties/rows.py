@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from operands import Operand
+from verdict import RefusedError
 
 import aiogpu as gpu
 
@@ -99,9 +100,12 @@ def cast(host, dtype):
 
 def meeting(*given):
     """The dtype in which operands and Python numbers meet, as NumPy calls it."""
-    return gpu.result_type(
-        *(each.dtype.name if hasattr(each, "dtype") else each for each in given)
-    ).name
+    try:
+        return gpu.result_type(
+            *(each.dtype.name if hasattr(each, "dtype") else each for each in given)
+        ).name
+    except gpu.errors.IntegerOverflowError as error:
+        raise RefusedError(type(error)) from None
 
 
 def met(*given):
