@@ -14,7 +14,7 @@ from table import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "properties"
-CALLS = int(os.environ.get("AIOGPU_CALLS", "10"))
+CALLS = int(os.environ.get("AIOGPU_CALLS", "8"))
 SEED = int(os.environ.get("AIOGPU_FIRST_SEED", "0"))
 PARTS = sorted({row.part for row in TABLE.values()})
 SOURCES = {
