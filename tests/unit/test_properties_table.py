@@ -52,6 +52,7 @@ ELSEWHERE = {
     "canvas": ("page/test_demo.py", "canvas"),
     "close": ("browser/test_device_loss.py", "gpu.close"),
     "memory": ("browser/test_device_loss.py", "gpu.memory"),
+    "compile": ("browser/test_compile.py", "gpu.compile"),
     "counters": ("browser/test_fusion.py", "gpu.counters"),
     "eager": ("browser/test_variants.py", "gpu.eager"),
     "open_device": ("browser/test_async.py", "gpu.open_device"),
