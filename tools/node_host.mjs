@@ -1,7 +1,7 @@
 /**
  * Pyodide in Node, with WebGPU by npm's `webgpu` (Dawn): runs Python files there.
  *
- *     node tools/node_host.mjs WHEEL FILE.py [FILE.py ...] 'module:function'
+ *     node tools/node_host.mjs WHEEL [NAME=]FILE.py [...] 'module:function'
  *
  * Prints what the function returns, as JSON, on a last line.
  */
@@ -27,7 +27,9 @@ await pyodide.loadPackage(["numpy"]);
 // Pyodide knows no Buffer of Node.
 pyodide.unpackArchive(new Uint8Array(await readFile(wheel)), "wheel");
 for (const file of rest) {
-  pyodide.FS.writeFile(`/home/pyodide/${basename(file)}`, await readFile(file));
+  const [path, named] = file.split("=").reverse();
+  const module = named ?? basename(path, ".py");
+  pyodide.FS.writeFile(`/home/pyodide/${module}.py`, await readFile(path));
 }
 pyodide.globals.set("device", device);
 const source = `

@@ -41,7 +41,13 @@ def node(wheel, *arguments, timeout_s=240):
 def conformance(wheel, folder, names):
     runner = folder / "runner.py"
     runner.write_text(RUNNER.format(sample=f"{names!r}" if names else "dict(cases.names())"))
-    outcomes = node(wheel, *ROOT.glob("tests/conformance/*.py"), runner, "runner:main")
+    modules = [
+        *ROOT.glob("tests/conformance/*.py"),
+        *ROOT.glob("examples/kernels/*.py"),
+        *(ROOT / f"tests/fuzz/{name}.py" for name in ("features", "programs")),
+        f"gallery_cases={ROOT / 'tests/gallery/cases.py'}",
+    ]
+    outcomes = node(wheel, *modules, runner, "runner:main")
     failed = {name: each["message"] for name, each in outcomes if not each["passed"]}
     assert failed == {}
     return len(outcomes)
