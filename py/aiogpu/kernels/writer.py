@@ -22,6 +22,9 @@ MAX_TURNS: Final = 32768
 _NUMERIC = re.compile(r"\bag_\w+")
 _F16 = re.compile(r"\bf16\b")
 _SUBGROUP = re.compile(r"\bsubgroup[A-Z]")
+_LID = re.compile(r"\blid\b")
+_NUMBER = "@builtin(local_invocation_index) lid: u32"
+_PLACE = "@builtin(local_invocation_id) l3: vec3u"
 _LANES = (
     ",\n        @builtin(subgroup_invocation_id) lane: u32, @builtin(subgroup_size) nlanes: u32"
 )
@@ -72,7 +75,7 @@ def shader(
     params: Params,
     buffers: Sequence[tuple[str, str, bool]],
     body: str,
-    workgroup: int,
+    workgroup: int | tuple[int, int, int],
     declarations: str = "",
 ) -> str:
     """A whole shader.
@@ -84,7 +87,8 @@ def shader(
         body: Statements of ``main``. They see ``group`` (the number of this workgroup), ``lid``
             (the invocation's number in it) and ``p`` (the parameters); if they use the device's
             subgroups, also ``lane`` and ``nlanes``.
-        workgroup: Invocations of a workgroup.
+        workgroup: Invocations of a workgroup; or those along x, y and z, and ``body`` sees also
+            ``l3``, the invocation's place along these.
         declarations: Module-scope text before ``main``.
     """
     fields = ", ".join(params.names)
@@ -106,11 +110,15 @@ def shader(
     has_lanes = _SUBGROUP.search(body) is not None
     if has_lanes:
         block = ("enable subgroups;\n", *block)
+    sizes, ids = f"{workgroup}", _NUMBER
+    if not isinstance(workgroup, int):
+        sizes = ", ".join(map(str, workgroup))
+        ids = f"{_PLACE},\n        {_NUMBER}" if _LID.search(body) else _PLACE
     return (
         f"{''.join(block)}{bindings}{functions}{declarations}"
-        f"@compute @workgroup_size({workgroup})\n"
+        f"@compute @workgroup_size({sizes})\n"
         "fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u,\n"
-        f"        @builtin(local_invocation_index) lid: u32{_LANES if has_lanes else ''}) {{\n"
+        f"        {ids}{_LANES if has_lanes else ''}) {{\n"
         "  let group = p.grid_offset + wid.y * nwg.x + wid.x;\n"
         f"{body}}}\n"
     )

@@ -41,6 +41,7 @@ class Emitter(Speller):
         self._sets: Counter[Local] = Counter()
         self._loops = 0
         self._counters: set[Local] = set()
+        self._constants: set[Local] = set()
         self._facts: Facts = {}
         self._linear = Linear(lambda _: False, {})
 
@@ -48,6 +49,24 @@ class Emitter(Speller):
         """Write functions, each after those that it calls."""
         for function in functions:
             self._function(function)
+
+    def main(self, function: Function, *, has_axes: bool) -> Text:
+        """The statements of the kernel's own function, which stand in the shader's ``main``.
+
+        Tint leaves out its clamps of an index into workgroup memory where it sees that the index
+        comes from ``local_invocation_id``; through a call or a variable it does not see it.
+
+        Args:
+            function: The function.
+            has_axes: Whether ``local_invocation_id`` is what Python's ids are made of.
+        """
+        kept, self.text = self.text, Text(depth=1)
+        self._begin(function)
+        self.is_by_axes = has_axes
+        self._body(function)
+        self.is_by_axes = False
+        made, self.text = self.text, kept
+        return made
 
     def structs(self, functions: Sequence[Function]) -> list[str]:
         """Declarations of what functions give that return several values."""
@@ -62,7 +81,7 @@ class Emitter(Speller):
             for name, kind in found.items()
         ]
 
-    def _function(self, function: Function) -> None:
+    def _begin(self, function: Function) -> None:
         self.begin(function)
         self._reads, self._sets = _uses(function)
         self._facts = {}
@@ -72,6 +91,9 @@ class Emitter(Speller):
             _values(function),
             self.workgroup,
         )
+
+    def _function(self, function: Function) -> None:
+        self._begin(function)
         params = [f"{self.local(each)}_: {self.type(each.type)}" for each in function.params]
         if self.access is not None:
             kinds = {"wg": "vec3i", "li": "vec3i", "lx": "i32", "lane": "u32", "lanes": "u32"}
@@ -85,20 +107,36 @@ class Emitter(Speller):
         for each in function.params:
             word = "var" if self._sets[each] else "let"
             self.text.add(f"{word} {self.local(each)} = {self.local(each)}_;", source, first)
-        own = set(function.params)
+        self._body(function)
+        if function.result is not None and not isinstance(function.body[-1], tree.Return):
+            self.text.add(f"return {self.type(function.result)}();", source, first)
+        self.text.depth -= 1
+        self.text.add("}", source, first)
+
+    def _body(self, function: Function) -> None:
+        """The variables and the statements of a function."""
         self._counters = {
             each.local
             for each in _all(function.body)
             if isinstance(each, tree.For) and self._is_counter(each.local, function)
         }
+        self._constants = set() if self.access is None else self._set_once(function)
+        others = {*function.params, *self._counters, *self._constants}
         for each in function.locals:
-            if each not in own and each not in self._counters:
-                self.text.add(f"var {self.local(each)}: {self.type(each.type)};", source, each.line)
+            if each not in others:
+                kind = self.type(each.type)
+                self.text.add(f"var {self.local(each)}: {kind};", function.source, each.line)
         self._block(function.body)
-        if function.result is not None and not isinstance(function.body[-1], tree.Return):
-            self.text.add(f"return {self.type(function.result)}();", source, first)
-        self.text.depth -= 1
-        self.text.add("}", source, first)
+
+    def _set_once(self, function: Function) -> set[Local]:
+        """Variables that one statement sets, which is not in a block and before all that read."""
+        found: set[Local] = set()
+        seen: set[Local] = set(function.params)
+        for statement in function.body:
+            seen |= {each.local for each in tree.walk(statement) if isinstance(each, tree.Var)}
+            if isinstance(statement, tree.Set) and self._sets[statement.local] == 1:
+                found |= {statement.local} - seen
+        return found
 
     def _is_counter(self, local: Local, function: Function) -> bool:
         """Whether a variable is set by one loop alone and read in it alone."""
@@ -167,7 +205,11 @@ class Emitter(Speller):
         self.text.depth -= 1
 
     def _set(self, statement: tree.Set) -> None:
-        self._add(f"{self.local(statement.local)} = {self.expr(statement.value)};", statement)
+        local = statement.local
+        name = self.local(local)
+        if local in self._constants:
+            name = f"let {name}: {self.type(local.type)}"
+        self._add(f"{name} = {self.expr(statement.value)};", statement)
 
     def _set_part(self, statement: tree.SetPart) -> None:
         at = self.expr(statement.at)

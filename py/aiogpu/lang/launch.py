@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -82,17 +83,21 @@ class Compiled:
     ) -> tuple[str, Origins]:
         """The shader, and where its lines come from."""
         space = params.space(limits)
-        key = (layouts, space, limits.has_f16, limits.has_subgroups)
+        has_axes = _has_axes(self.kernel, limits)
+        key = (layouts, space, limits.has_f16, limits.has_subgroups, has_axes)
         found = self._texts.get(key)
         if found is None:
             access = Access(self.kernel, layouts, self.bounds, limits)
-            found = self._texts[key] = self._write(access, params, space)
+            found = self._texts[key] = self._write(access, params, space, has_axes=has_axes)
         return found
 
-    def _write(self, access: Access, params: Params, space: ParamSpace) -> tuple[str, Origins]:
+    def _write(
+        self, access: Access, params: Params, space: ParamSpace, *, has_axes: bool
+    ) -> tuple[str, Origins]:
         kernel = self.kernel
         emitter = Emitter(access, kernel.workgroup, is_fast=self._is_fast)
-        emitter.functions(kernel.functions)
+        emitter.functions(kernel.functions[:-1])
+        main = emitter.main(kernel.main, has_axes=has_axes)
         text = Text()
         for line in emitter.structs(kernel.functions):
             text.add(line)
@@ -100,27 +105,29 @@ class Compiled:
             for line in part.splitlines():
                 text.add(line)
         text.lines += emitter.text.lines
-        origins = text.origins()
-        x, y, z = (*reversed(kernel.workgroup), 1, 1, 1)[:3]
-        body = [
+        sizes = _sizes(kernel)
+        statements = main.plain()
+        own = {
+            "lx": "i32(l3.x)" if has_axes and sizes[1:] == (1, 1) else "i32(lid)",
+            "li": "vec3i(l3)" if has_axes else _split("lid", sizes),
+            "wg": _split_group(kernel.naxes),
+        }
+        head = [
             # A grid in rows may have more workgroups than are asked for.
             "if (group >= p.ngroups) { return; }",
-            "let lx = i32(lid);",
-            f"let li = {_split('lid', (x, y, z))};",
-            f"let wg = {_split_group(kernel.naxes)};",
+            *(f"let {name} = {e};" for name, e in own.items() if _names(statements, name)),
             *(subgroups.prologue() if access.has_lanes else ()),
-            f"{emitter.function_name(kernel.main)}({', '.join(emitter.own_arguments())});",
         ]
         faults = [("faults", "atomic<u32>", True)] if self.bounds == "debug" else []
         wgsl = shader(
             space=space,
             params=params,
             buffers=[*access.buffers(), *faults],
-            body=indent(body),
-            workgroup=prod(kernel.workgroup),
-            declarations=origins.declarations,
+            body=indent(head) + statements,
+            workgroup=sizes if has_axes else prod(sizes),
+            declarations=text.plain(),
         )
-        return wgsl, origins
+        return wgsl, Origins.within(wgsl, text, main)
 
     def fault(self, line: int, index: int, size: int) -> str:
         """An index out of range that the shader reported, with the line of Python."""
@@ -136,6 +143,22 @@ class Compiled:
             if text == wgsl:
                 return origins.explain(wgsl, said)
         return said
+
+
+def _sizes(kernel: Kernel) -> tuple[int, int, int]:
+    """Invocations of a workgroup along x, y and z: the last axis in Python is x."""
+    x, y, z = (*reversed(kernel.workgroup), 1, 1, 1)[:3]
+    return x, y, z
+
+
+def _has_axes(kernel: Kernel, limits: Limits) -> bool:
+    """Whether a device allows the workgroup's axes as they are, not only all in one row."""
+    most = (limits.max_size_x, limits.max_size_y, limits.max_size_z)
+    return all(size <= allowed for size, allowed in zip(_sizes(kernel), most, strict=True))
+
+
+def _names(text: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", text) is not None
 
 
 def _split(number: str, sizes: tuple[int, int, int]) -> str:
@@ -268,7 +291,9 @@ def check_limits(compiled: Compiled, limits: Limits) -> None:
     source = compiled.kernel.main.source
     _check_arrays(compiled, limits.max_storage_buffers, source)
     size = prod(compiled.kernel.workgroup)
-    most = min(limits.max_invocations, limits.max_size_x)
+    most = limits.max_invocations
+    if not _has_axes(compiled.kernel, limits):
+        most = min(most, limits.max_size_x)
     if size > most:
         what = f"a workgroup of {size} invocations: this device allows {most}: say workgroup=..."
         raise LimitError(source.shown(source.setting("workgroup"), what))

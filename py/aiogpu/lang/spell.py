@@ -80,6 +80,7 @@ class Speller:
         workgroup: Invocations along each axis.
         function: The function that is being written.
         powers: Small powers that were used, by name and type.
+        is_by_axes: Whether ``l3`` is the invocation's place in its workgroup, in place of ``li``.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Speller:
         self.function: Function | None = None
         self.powers: dict[tuple[str, str], None] = {}
         self.needs_turns = False
+        self.is_by_axes = False
         self._unknowns: dict[str, str] = {}
         self.is_guarded = access is None and not is_fast
         self._is_fast = is_fast
@@ -193,13 +195,14 @@ class Speller:
         if expr.kind == "groups":
             assert self.access is not None
             return self.access.groups(expr.axis)
+        local = f"i32(l3.{axis})" if self.is_by_axes else f"li.{axis}"
         if expr.kind == "local":
-            return f"li.{axis}"
+            return local
         if expr.kind == "group":
             return f"wg.{axis}"
         sizes = self.workgroup
         size = sizes[-1 - expr.axis] if expr.axis < len(sizes) else 1
-        return f"(wg.{axis} * {size}i + li.{axis})"
+        return f"(wg.{axis} * {size}i + {local})"
 
     def _load(self, expr: tree.Load) -> str:
         assert self.access is not None

@@ -91,6 +91,20 @@ class Origins:
                     shown.append(f"  {source.name}:\n{where}")
         return "\n".join(shown)
 
+    @classmethod
+    def within(cls, wgsl: str, *texts: Text) -> Origins:
+        """The origins of a shader that some texts are parts of, in this order."""
+        places: list[tuple[Source | None, int]] = []
+        end = 0
+        for text in texts:
+            part = text.plain()
+            at = wgsl.index(part, end)
+            places += [(None, 0)] * wgsl.count("\n", end, at)
+            end = at + len(part)
+            places += [(source, number) for _, source, number in text.lines]
+        places += [(None, 0)] * wgsl.count("\n", end)
+        return cls(wgsl, tuple(places))
+
     def fault(self, line: int, index: int, size: int) -> str:
         """An index out of range: not asked for, arrays are `aiogpu.lang.launch.Compiled`'s."""
         return f"line {line}: index {index} is out of range: there are {size}"

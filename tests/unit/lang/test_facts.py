@@ -12,7 +12,7 @@ def body_of(*lines):
     text += "    i = gl.global_id(1)\n" + "".join(f"    {line}\n" for line in lines)
     kernel = gpu.kernel(source=text, namespace={"gl": gl})
     wgsl = kernel.wgsl(gpu.ones(9), gpu.arange(9), 1)
-    return wgsl[wgsl.index("fn f_k(") : wgsl.index("@compute")]
+    return wgsl[wgsl.index("@compute") :]
 
 
 NEEDLESS = [
