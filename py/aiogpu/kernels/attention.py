@@ -72,7 +72,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
         params.add("mask_batch", mask.strides[0])
         params.add("mask_head", mask.strides[1])
     fused.add_params(params)
-    space = params.space(limits)
+    space = params.space(limits, is_hot=True)
     key = ("attention", space, how, core.dtype, fused.key)
     wgsl = cache.get(key) or cache.put(key, _text(step, fused, how, params, space))
     bindings = (*fused.slots, len(step.inputs))

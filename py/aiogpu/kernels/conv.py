@@ -125,7 +125,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:
     for key, value in sizes.items():
         params.add(key, value)
     fused.add_params(params)
-    space = params.space(limits)
+    space = params.space(limits, is_hot=True)
     text = (name, space, core.dtype, fused.key)
     wgsl = cache.get(text)
     if wgsl is None:

@@ -162,7 +162,7 @@ def render_product(step: Step, product: Product, limits: Limits, cache: TextCach
     fours = () if kernel.kind == "plain" else product.fours
     fused = Fused(step, limits, is_scattered=True, fours=fours)
     fused.add_params(params)
-    space = params.space(limits)
+    space = params.space(limits, is_hot=True)
     is_whole = k % kernel.depth == 0
     key = (product.label, kernel, is_whole, space, core.dtype, len(product.sizes), fused.key)
     wgsl = cache.get(key) or cache.put(key, _text(step, fused, kernel, params, space, product))

@@ -82,7 +82,7 @@ class Compiled:
         self, layouts: tuple[Layout, ...], params: Params, limits: Limits
     ) -> tuple[str, Origins]:
         """The shader, and where its lines come from."""
-        space = params.space(limits)
+        space = params.space(limits, is_hot=True)
         has_axes = _has_axes(self.kernel, limits)
         key = (layouts, space, limits.has_f16, limits.has_subgroups, has_axes)
         found = self._texts.get(key)
@@ -254,7 +254,7 @@ def render(step: Step, limits: Limits, cache: TextCache) -> Program:  # noqa: AR
         views.append(view)
     layouts = tuple(map(layout_of, views))
     params = compiled.params(layouts, views, step.consts, groups)
-    space = params.space(limits)
+    space = params.space(limits, is_hot=True)
     wgsl, _ = compiled.text(layouts, params, limits)
     check_limits(compiled, limits)
     is_debug = compiled.bounds == "debug"
