@@ -12,6 +12,7 @@
     │   └── UnknownFunctionError(LookupError)   a page has called what is not there
     ├── SyncAccessError(TypeError, ValueError)   a host value was asked for without await
     ├── ClosedError(RuntimeError)         the runtime or the connection was closed
+    ├── ImportFailedError(ImportError)    what a page wants installed is not to be had
     ├── DeviceError(RuntimeError)         what the GPU or the browser refused
     │   ├── NoWebGPUError                 this browser or page has no WebGPU
     │   ├── NoAdapterError                WebGPU is there, but gave no adapter
@@ -50,10 +51,28 @@ class Origin(NamedTuple):
         return f"{self.code.co_filename}:{self.line}"
 
 
+class KernelLine(NamedTuple):
+    """A line of a kernel that is written in Python."""
+
+    file: str
+    line: int
+    text: str
+
+
 class AioGpuError(Exception):
-    """The root of all errors that aiogpu raises by itself."""
+    """The root of all errors that aiogpu raises by itself.
+
+    Attributes:
+        kernel_line: The line of a kernel that is meant, where one is; the message shows it too.
+    """
 
     code: ClassVar[str] = "aiogpu"
+    kernel_line: KernelLine | None = None
+
+    def at(self, line: KernelLine | None) -> Self:
+        """The same error, said of a line of a kernel."""
+        self.kernel_line = line
+        return self
 
     def again(self) -> Self:
         """The same error as a new object: what a value keeps has no traceback.
@@ -61,7 +80,7 @@ class AioGpuError(Exception):
         A traceback refers to frames, and those to the arrays that keep the error: a cycle that
         would hold memory until a collection.
         """
-        copy = type(self)(*self.args)
+        copy = type(self)(*self.args).at(self.kernel_line)
         copy.__cause__ = self.__cause__
         return copy
 
@@ -118,6 +137,15 @@ class ClosedError(AioGpuError, RuntimeError):
     """The runtime or the connection was closed before."""
 
     code = "closed"
+
+
+class ImportFailedError(AioGpuError, ImportError):
+    """Packages that could not be installed.
+
+    Python's own ImportError, of a module that is not there, has the same code on the bridge.
+    """
+
+    code = "import"
 
 
 class DeviceError(AioGpuError, RuntimeError):

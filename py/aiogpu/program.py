@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from aiogpu.dtypes import DType
+    from aiogpu.errors import KernelLine
 
 ParamSpace = Literal["none", "immediate", "uniform"]
 FAULTS: Final = -1  # the slot of the stream's fault word
@@ -42,6 +43,12 @@ class Origin(Protocol):
 
     def fault(self, line: int, index: int, size: int) -> str:
         """An index out of range that the shader reported."""
+
+    def blamed(self, wgsl: str, said: str) -> KernelLine | None:
+        """The first of the user's lines that a compiler complained of."""
+
+    def place(self, line: int) -> KernelLine | None:
+        """The user's line that the shader reported."""
 
 
 @dataclass(frozen=True, slots=True)

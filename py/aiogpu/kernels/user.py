@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aiogpu import dtypes
-from aiogpu.errors import KernelError, LimitError
+from aiogpu.errors import KernelError, KernelLine, LimitError
 from aiogpu.lang.text import POSITION, excerpt
 from aiogpu.program import Launch, Program
 
@@ -70,6 +70,21 @@ class Written:
     def fault(self, line: int, index: int, size: int) -> str:
         """Not asked for: only kernels written in Python report indices."""
         return f"{self.name}: line {line}: index {index} is out of range: there are {size}"
+
+    def blamed(self, wgsl: str, said: str) -> KernelLine | None:  # noqa: ARG002 - the form that all have
+        """The first line that a compiler complained of."""
+        found = next(filter(None, map(POSITION.match, said.splitlines())), None)
+        lines = self.text.splitlines()
+        if found is None or not 0 < int(found[1]) <= len(lines):
+            return None
+        number = int(found[1])
+        # Text that was put together has no file, and its own numbers.
+        line = self.first + number - 1 if self.filename else number
+        return KernelLine(self.filename or "WGSL", line, lines[number - 1].strip())
+
+    def place(self, line: int) -> KernelLine | None:  # noqa: ARG002 - the form that all have
+        """Not asked for, as `fault`."""
+        return None
 
     def at(self, pattern: re.Pattern[str]) -> str:
         """The line in which a pattern is first found, with carets under it."""

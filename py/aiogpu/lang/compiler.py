@@ -93,7 +93,8 @@ class Compiler:
             return self._apply(within, node, source, bound, is_typed=is_typed)
         except KernelError as error:
             called = within.source.said(node.lineno, "called from here").split("\n", 1)[1]
-            raise KernelError(f"{error}\n  called from\n{called}") from None
+            text = f"{error}\n  called from\n{called}"
+            raise KernelError(text).at(error.kernel_line) from None
 
     def _bind(self, within: Expressions, node: ast.Call, source: Source) -> dict[str, Value]:
         arguments = source.tree.args

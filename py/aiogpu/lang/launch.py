@@ -18,6 +18,7 @@ from aiogpu.shapes import View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aiogpu.errors import KernelLine
     from aiogpu.kernels.writer import TextCache
     from aiogpu.lang.access import Bounds
     from aiogpu.lang.source import Source
@@ -137,12 +138,22 @@ class Compiled:
                 return function.source.said(line, what)
         return f"{self.name}: line {line}: index {index} is out of range: there are {size}"
 
+    def place(self, line: int) -> KernelLine | None:
+        """That line of Python."""
+        sources = (function.source for function in self.kernel.functions)
+        return next((source.place(line) for source in sources if source.line(line)), None)
+
     def explain(self, wgsl: str, said: str) -> str:
         """What a compiler said about one of the texts, with the lines of Python."""
         for text, origins in self._texts.values():
             if text == wgsl:
                 return origins.explain(wgsl, said)
         return said
+
+    def blamed(self, wgsl: str, said: str) -> KernelLine | None:
+        """The first line of Python that a compiler complained of."""
+        texts = self._texts.values()
+        return next((each.blamed(wgsl, said) for text, each in texts if text == wgsl), None)
 
 
 def _sizes(kernel: Kernel) -> tuple[int, int, int]:
@@ -296,7 +307,8 @@ def check_limits(compiled: Compiled, limits: Limits) -> None:
         most = min(most, limits.max_size_x)
     if size > most:
         what = f"a workgroup of {size} invocations: this device allows {most}: say workgroup=..."
-        raise LimitError(source.shown(source.setting("workgroup"), what))
+        node = source.setting("workgroup")
+        raise LimitError(source.shown(node, what)).at(source.place(node))
     _check_shared(compiled.kernel, limits.max_shared_nbytes)
     compiled.allowed = limits
 
@@ -311,8 +323,8 @@ def _check_arrays(compiled: Compiled, allowed: int, source: Source) -> None:
         f"{len(arrays)} arrays: this device allows {allowed} in a kernel{also}: put several into "
         "one (stack, concat), or make two kernels of it"
     )
-    first = arrays[allowed - has_faults].name  # the first one too many
-    raise LimitError(source.shown(source.node_of(first), what))
+    first = source.node_of(arrays[allowed - has_faults].name)  # the first one too many
+    raise LimitError(source.shown(first, what)).at(source.place(first))
 
 
 def _check_shared(kernel: Kernel, allowed: int) -> None:
@@ -329,4 +341,4 @@ def _check_shared(kernel: Kernel, allowed: int) -> None:
                 f"{total} bytes of shared memory up to here: this device allows {allowed} in a "
                 "workgroup: share less at a time"
             )
-            raise LimitError(source.shown(node, what))
+            raise LimitError(source.shown(node, what)).at(source.place(node))

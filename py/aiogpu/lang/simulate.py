@@ -222,7 +222,8 @@ def _accessors(  # noqa: C901 - a set of small functions
             if not 0 <= at < size:
                 if is_debug:
                     what = f"index {at} of axis {axis}, which has {size} elements"
-                    raise AxisError(kernel.main.source.said(line, what))
+                    source = kernel.main.source
+                    raise AxisError(source.said(line, what)).at(source.place(line))
                 return False
         return True
 

@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from weakref import WeakKeyDictionary
 
-from aiogpu.errors import KernelError, UsageError
+from aiogpu.errors import KernelError, KernelLine, UsageError
 from aiogpu.lang.annotations import Role
 from aiogpu.lang.text import excerpt
 
@@ -68,7 +68,12 @@ class Source:
         Raises:
             KernelError: Always.
         """
-        raise KernelError(self.shown(node, what))
+        raise KernelError(self.shown(node, what)).at(self.place(node))
+
+    def place(self, node: ast.AST | int) -> KernelLine:
+        """A line, or that of a part of the definition, for an error that is about it."""
+        number = node if isinstance(node, int) else getattr(node, "lineno", self.first)
+        return KernelLine(self.filename, number, self.line(number).strip())
 
     def shown(self, node: ast.AST, what: str) -> str:
         """A message about a part of the definition."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aiogpu.errors import KernelLine
     from aiogpu.lang.source import Source
     from aiogpu.program import Origin
 
@@ -105,9 +106,23 @@ class Origins:
         places += [(None, 0)] * wgsl.count("\n", end)
         return cls(wgsl, tuple(places))
 
+    def blamed(self, wgsl: str, said: str) -> KernelLine | None:
+        """The first line of Python that a compiler complained of."""
+        first = wgsl.count("\n", 0, max(0, wgsl.find(self.declarations))) + 1
+        for match in filter(None, map(POSITION.match, said.splitlines())):
+            at = int(match[1]) - first
+            source, number = self.places[at] if 0 <= at < len(self.places) else (None, 0)
+            if source is not None and number:
+                return source.place(number)
+        return None
+
     def fault(self, line: int, index: int, size: int) -> str:
         """An index out of range: not asked for, arrays are `aiogpu.lang.launch.Compiled`'s."""
         return f"line {line}: index {index} is out of range: there are {size}"
+
+    def place(self, line: int) -> KernelLine | None:  # noqa: ARG002 - the form that all have
+        """Not asked for, as `fault`."""
+        return None
 
     def annotated(self, wgsl: str) -> str:
         """A shader with the Python lines as comments."""
@@ -144,3 +159,11 @@ class Together:
     def fault(self, line: int, index: int, size: int) -> str:
         """An index out of range, in the first of them."""
         return self._parts[0].fault(line, index, size)
+
+    def blamed(self, wgsl: str, said: str) -> KernelLine | None:
+        """The first of the user's lines that a compiler complained of."""
+        return next(filter(None, (part.blamed(wgsl, said) for part in self._parts)), None)
+
+    def place(self, line: int) -> KernelLine | None:
+        """A line, in the first of them."""
+        return self._parts[0].place(line)

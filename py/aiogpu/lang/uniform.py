@@ -248,4 +248,4 @@ class _Guard:
                 margin,
                 len(text.rstrip()),
             )
-        )
+        ).at(self._source.place(line))

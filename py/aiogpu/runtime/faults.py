@@ -74,7 +74,8 @@ class Faults:
         self._clear()
         name, fault, kernel = self._launches[(detailed or number) - 1]
         if detailed and kernel is not None:
-            raise AxisError(f"{kernel.fault(line, index, size)}\n  launched as {name}")
+            said = f"{kernel.fault(line, index, size)}\n  launched as {name}"
+            raise AxisError(said).at(kernel.place(line))
         if fault:
             raise UsageError(f"{name}: {fault}")
         raise AxisError(f"{name}: an index is out of range")

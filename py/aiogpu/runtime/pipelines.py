@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from aiogpu.errors import KernelError
 
 if TYPE_CHECKING:
+    from aiogpu.errors import KernelLine
     from aiogpu.gpu.protocol import Recorder
     from aiogpu.program import Launch
     from aiogpu.runtime.counters import Counters
@@ -50,8 +51,8 @@ class Pipelines:
         key = _key(launch)
         if (said := self._refused.get(key)) is not None:
             # The same text may come from several places of the user's.
-            said = _explained(launch, said)
-            raise KernelError(f"{launch.label}: the shader does not compile: {said}")
+            said, line = _explained(launch, said)
+            raise KernelError(f"{launch.label}: the shader does not compile: {said}").at(line)
         return self._ready.get(key)
 
     async def prepare(self, launches: list[Launch]) -> None:
@@ -99,11 +100,11 @@ class Pipelines:
         self._met[id(launch)] = launch, number
         return number
 
-    def refuse(self, pipeline: int, said: str) -> str:
-        """Note that a pipeline does not compile; what was said, in terms of the user's text."""
+    def refuse(self, pipeline: int, said: str) -> tuple[str, KernelLine | None]:
+        """Note that a pipeline does not compile; what was said to the user, of which line."""
         launch = self._origins.get(pipeline)
         if launch is None:
-            return said
+            return said, None
         self._refused[_key(launch)] = said
         self._met.clear()  # other launches may have the same text
         return _explained(launch, said)
@@ -131,8 +132,10 @@ def _key(launch: Launch) -> Key:
     return launch.wgsl, launch.entry, launch.constants, launch.writes
 
 
-def _explained(launch: Launch, said: str) -> str:
-    return said if launch.origin is None else launch.origin.explain(launch.wgsl, said)
+def _explained(launch: Launch, said: str) -> tuple[str, KernelLine | None]:
+    if launch.origin is None:
+        return said, None
+    return launch.origin.explain(launch.wgsl, said), launch.origin.blamed(launch.wgsl, said)
 
 
 def _retrieve(flight: asyncio.Future[None]) -> None:

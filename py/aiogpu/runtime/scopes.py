@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
+    from aiogpu.errors import KernelLine
     from aiogpu.gpu.protocol import Failure
     from aiogpu.runtime.pool import Buffer, Pool
 
+    Refusal = tuple[str, KernelLine | None]  # what was said of the user's text, and of which line
 
 Made = tuple["CodeType", int] | None  # where in the user's code: the fields of an `Origin`
 
@@ -37,12 +39,12 @@ class Work(NamedTuple):
 class Ledger:
     """Which work is not known to have succeeded, and which errors nobody has seen."""
 
-    def __init__(self, pool: Pool, refuse: Callable[[int, str], str]) -> None:
+    def __init__(self, pool: Pool, refuse: Callable[[int, str], Refusal]) -> None:
         """``refuse`` is told what does not compile, and says what that means to the user."""
         self._pool = pool
         self._refuse = refuse
         self._submits: deque[tuple[int, list[tuple[Any, ...]]]] = deque()
-        self._pipelines: dict[int, str] = {}
+        self._pipelines: dict[int, Refusal] = {}
         self._unseen: list[AioGpuError] = []
 
     def submitted(self, serial: int, works: list[tuple[Any, ...]]) -> None:
@@ -109,11 +111,12 @@ class Ledger:
         return unseen[0] if unseen else None
 
 
-def _cause(works: list[Work], pipelines: dict[int, str]) -> AioGpuError | None:
+def _cause(works: list[Work], pipelines: dict[int, Refusal]) -> AioGpuError | None:
     """What explains the failure of a submit better than the submit's own error."""
     for work in works:
-        if (said := pipelines.get(work.pipeline)) is not None:
-            return KernelError(f"{work.label}: the shader does not compile: {said}")
+        if (refusal := pipelines.get(work.pipeline)) is not None:
+            said, line = refusal
+            return KernelError(f"{work.label}: the shader does not compile: {said}").at(line)
         for reference in work.writes:
             buffer = reference()
             if buffer is not None and isinstance(buffer.error, AioGpuError):
