@@ -94,6 +94,7 @@ check-tree: $(VENV)
 	PYTHONPATH=py $(BIN)/python tools/accuracy_docs.py --check
 	PYTHONPATH=py $(BIN)/python tools/ops_docs.py --check
 	$(BIN)/python tools/hosts_docs.py --check
+	$(BIN)/python tools/protocol_docs.py --check
 
 format: $(VENV) $(NODE_MODULES) ## Write every file in the project's format
 	$(BIN)/ruff check --fix-only

@@ -141,5 +141,6 @@ function described(error, problems) {
   const text = error instanceof Error ? error.message : String(error);
   // What could not be downloaded first: it is the reason of the rest.
   const message = [...new Set([...problems, text])].join("\n");
-  return { code, name, message, traceback: null, cause: null };
+  const operation = error instanceof AioGpuError ? error.operation : null;
+  return { code, name, message, operation, line: null, traceback: null, cause: null };
 }

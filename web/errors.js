@@ -6,6 +6,7 @@
  *                             UnknownFunctionError
  *       SyncAccessError
  *       ClosedError
+ *       ImportFailedError     what a page, or its Python, wants imported or installed is not there
  *       DeviceError           NoWebGPUError, NoAdapterError, FeatureError, LimitError, OutOfMemoryError,
  *                             DeviceLostError, KernelError
  *       ProtocolError         VersionError
@@ -15,27 +16,37 @@
  */
 
 /** @typedef {import("./protocol.js").WireError} WireError */
+/** @typedef {import("./protocol.js").WireLine} WireLine */
+
+/**
+ * @typedef {object} Details
+ * @property {unknown} [cause]
+ * @property {string | null} [operation] by default how the message begins
+ * @property {string | null} [pythonName]
+ * @property {string | null} [traceback]
+ * @property {WireLine | null} [kernelLine]
+ */
 
 /** The root of everything that aiogpu rejects with; an AbortSignal's reason is passed on as it is. */
 export class AioGpuError extends Error {
   static code = "aiogpu";
 
-  /**
-   * @param {string} message
-   * @param {{ cause?: unknown, pythonName?: string | null, traceback?: string | null }} [details]
-   */
-  constructor(message, { cause, pythonName = null, traceback = null } = {}) {
+  /** @param {string} message @param {Details} [details] */
+  constructor(message, details = {}) {
+    const { cause, operation, pythonName = null, traceback = null, kernelLine = null } = details;
     super(message, cause === undefined ? undefined : { cause });
     const type = /** @type {typeof AioGpuError} */ (new.target);
     this.name = type.name;
     /** Stable across versions and minifiers: compare this, not `name`. */
     this.code = type.code;
-    /** What was called, as the message begins: "matmul"; null where the user's own Python speaks. */
-    this.operation = type.code === "remote" ? null : (/^[\w.]+(?=: )/.exec(message)?.[0] ?? null);
+    /** What was called, such as "matmul"; null where the user's own Python speaks. */
+    this.operation = operation === undefined ? operationOf(message) : operation;
     /** Class of the Python exception, or null when the error was made on the page. */
     this.pythonName = pythonName;
     /** Python's traceback as text, or null when there is none. */
     this.traceback = traceback;
+    /** The line of a kernel written in Python that is meant: `{ file, line, text }`, or null. */
+    this.kernelLine = kernelLine;
   }
 }
 
@@ -65,6 +76,9 @@ export class SyncAccessError extends AioGpuError {
 }
 export class ClosedError extends AioGpuError {
   static code = "closed";
+}
+export class ImportFailedError extends AioGpuError {
+  static code = "import";
 }
 export class DeviceError extends AioGpuError {
   static code = "device";
@@ -119,6 +133,7 @@ const CLASSES = new Map(
     UnknownFunctionError,
     SyncAccessError,
     ClosedError,
+    ImportFailedError,
     DeviceError,
     NoWebGPUError,
     NoAdapterError,
@@ -143,11 +158,15 @@ const CLASSES = new Map(
  */
 export function fromWire(wire) {
   const type = CLASSES.get(wire.code) ?? RemoteError;
-  const text = type === RemoteError ? joined(wire.name, wire.message) : wire.message;
+  // Other classes than RemoteError say what has happened; Python's own may say no more than their names.
+  const text =
+    type === RemoteError || wire.message === "" ? joined(wire.name, wire.message) : wire.message;
   return new type(text, {
     cause: wire.cause === null ? undefined : fromWire(wire.cause),
+    operation: wire.operation,
     pythonName: wire.name,
     traceback: wire.traceback,
+    kernelLine: wire.line,
   });
 }
 
@@ -165,6 +184,11 @@ export function bootFailure(stage, error) {
   const text = error.traceback ?? error.message;
   const details = { cause: fromWire(error), traceback: error.traceback };
   return () => new BootError(`connect: ${stage}: ${text}`, details);
+}
+
+/** How a message of aiogpu's begins. @param {string} message */
+function operationOf(message) {
+  return /^[\w.]+(?=: )/.exec(message)?.[0] ?? null;
 }
 
 /** @param {string} name @param {string} message */

@@ -268,7 +268,7 @@ export class Link {
     if (id === null) {
       this.end(() => fromWire(error));
     } else {
-      this.#pending.failed(id, error, (made) => this.sites.show(made, handle ?? null));
+      this.#pending.failed(id, error, (made) => this.sites.show(made, handle));
     }
   }
 

@@ -81,7 +81,7 @@ export const PYODIDE_VERSION = "314.0.3";
 /**
  * `handle` is of the operation that has failed, where it is one.
  *
- * @typedef {{ type: "error", id: number | null, error: WireError, handle?: number | null }} ErrorMessage
+ * @typedef {{ type: "error", id: number | null, error: WireError, handle: number | null }} ErrorMessage
  */
 
 /**
@@ -91,9 +91,13 @@ export const PYODIDE_VERSION = "314.0.3";
  * @property {string} code the stable code of a class in errors.js; "remote" for the user's own exceptions
  * @property {string} name the Python class
  * @property {string} message
+ * @property {string | null} operation what has failed, of aiogpu's own errors
+ * @property {WireLine | null} line of a kernel written in Python
  * @property {string | null} traceback
  * @property {WireError | null} cause
  */
+
+/** @typedef {{ file: string, line: number, text: string }} WireLine */
 
 /**
  * @typedef {{ type: "alive" }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ClosedError, RemoteError, UsageError, WorkerLostError } from "../../web/errors.js";
-import { FakePage, rejection, turn } from "./fake_page.mjs";
+import { FakePage, rejection, turn, wireError } from "./fake_page.mjs";
 
 async function connected(answer = () => {}) {
   const page = new FakePage();
@@ -11,14 +11,7 @@ async function connected(answer = () => {}) {
 }
 
 function raised(message, fields) {
-  const error = {
-    code: "remote",
-    name: "ValueError",
-    message: "bad",
-    traceback: null,
-    cause: null,
-  };
-  return { type: "error", id: message.id, error: { ...error, ...fields } };
+  return { type: "error", id: message.id, error: wireError(fields), handle: null };
 }
 
 test("run sends source, file name and locals, and gives the value", async () => {
@@ -98,7 +91,9 @@ test("misuse rejects before anything is sent", async () => {
 test("an exception has class, message, traceback, causes and the page's call site", async () => {
   const { gpu } = await connected((worker, message) => {
     const cause = raised(message, { name: "KeyError", message: "'k'" }).error;
-    worker.post(raised(message, { traceback: "Traceback:\n  here\nValueError: bad\n", cause }));
+    const traceback = "Traceback:\n  here\nValueError: bad\n";
+    const line = { file: "edges.py", line: 3, text: "x[i] = 1" };
+    worker.post(raised(message, { traceback, cause, line, operation: "blur" }));
   });
   async function pressTheButton() {
     await gpu.run("f()");
@@ -109,7 +104,10 @@ test("an exception has class, message, traceback, causes and the page's call sit
   assert.equal(error.code, "remote");
   assert.equal(error.pythonName, "ValueError");
   assert.equal(error.message, "ValueError: bad");
+  assert.equal(error.operation, "blur");
+  assert.deepEqual(error.kernelLine, { file: "edges.py", line: 3, text: "x[i] = 1" });
   assert.equal(error.cause.message, "KeyError: 'k'");
+  assert.equal(error.cause.kernelLine, null);
   assert.match(
     error.stack,
     /^RemoteError: ValueError: bad\nTraceback:\n {2}here\nValueError: bad\n/,
@@ -258,7 +256,7 @@ for (const [what, send] of [
   ["is no JSON", (worker) => worker.boot.port.postMessage(["{"])],
   ["is no array", (worker) => worker.boot.port.postMessage(null)],
   ["is null", (worker) => worker.boot.port.postMessage(["null"])],
-  ["has an unknown type", (worker) => worker.post({ type: "sing" })],
+  ["has an unknown type", (worker) => worker.boot.port.postMessage(['{"type":"sing"}'])],
   [
     "is a refusal without an id",
     (worker) => worker.post(raised({ id: null }, { code: "protocol" })),

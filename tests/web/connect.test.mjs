@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { openClient, pageIsSupported } from "../../web/connect.js";
 import { BootError, NoAdapterError, NoWebGPUError, UsageError } from "../../web/errors.js";
 import { VERSION, PYODIDE_VERSION } from "../../web/protocol.js";
-import { FakePage, rejection } from "./fake_page.mjs";
+import { FakePage, rejection, wireError } from "./fake_page.mjs";
 
 function failing(change) {
   const page = new FakePage();
@@ -142,9 +142,15 @@ test("a worker that may not be made is a failed start", async () => {
 test("a start that fails in the worker says where and why", async () => {
   const page = new FakePage();
   page.behave = (worker) => {
-    const cause = { code: "remote", name: "OSError", message: "404", traceback: null, cause: null };
+    const cause = wireError({ name: "OSError", message: "404" });
     const traceback = "Traceback (most recent call last):\nImportError: no";
-    const error = { code: "remote", name: "ImportError", message: "no", traceback, cause };
+    const error = wireError({
+      code: "import",
+      name: "ImportError",
+      message: "no",
+      traceback,
+      cause,
+    });
     worker.post({ type: "failed", stage: "modules", error });
   };
   const error = await rejection(page.connect());
@@ -162,8 +168,8 @@ test("a start that fails in the worker says where and why", async () => {
 test("no adapter in the worker keeps its own class", async () => {
   const page = new FakePage();
   page.behave = (worker) => {
-    const error = { code: "no-adapter", name: "E", message: "in the worker", traceback: null };
-    worker.post({ type: "failed", stage: "worker", error: { ...error, cause: null } });
+    const error = wireError({ code: "no-adapter", name: "E", message: "in the worker" });
+    worker.post({ type: "failed", stage: "worker", error });
   };
   assert.ok((await rejection(page.connect())) instanceof NoAdapterError);
 });

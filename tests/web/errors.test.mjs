@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import * as errors from "../../web/errors.js";
+import { wireError } from "./fake_page.mjs";
 
 test("every class of aiogpu.errors has its twin, with the same code and parent", () => {
   const source = readFileSync(new URL("../../py/aiogpu/errors.py", import.meta.url), "utf8");
@@ -18,12 +19,14 @@ test("every class of aiogpu.errors has its twin, with the same code and parent",
     assert.equal(twin.code, code);
     const expected = parent === "Exception" ? "Error" : parent;
     assert.equal(Object.getPrototypeOf(twin).name, expected, name);
-    const crossed = errors.fromWire({ code, name, message: "m", traceback: null, cause: null });
+    const crossed = errors.fromWire(wireError({ code, name, message: "m" }));
     assert.equal(crossed.constructor, twin);
   }
 });
 
 test("an error without a message is its class", () => {
-  const wire = { code: "remote", name: "StopIteration", message: "", traceback: null, cause: null };
-  assert.equal(errors.fromWire(wire).message, "StopIteration");
+  for (const code of ["remote", "out-of-memory"]) {
+    const wire = wireError({ code, name: "StopIteration", message: "" });
+    assert.equal(errors.fromWire(wire).message, "StopIteration");
+  }
 });

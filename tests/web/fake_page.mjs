@@ -4,6 +4,7 @@ import { after } from "node:test";
 
 import { openClient } from "../../web/connect.js";
 import { VERSION } from "../../web/protocol.js";
+import { check } from "./schema.mjs";
 
 /** Web Locks, as far as liveness uses them. */
 export class FakeLocks {
@@ -43,9 +44,11 @@ export class FakeWorker {
   }
 
   postMessage(boot) {
+    check("boot", boot);
     this.boot = boot;
     boot.port.on("message", ([text, ...buffers]) => {
       const message = JSON.parse(text);
+      check(`page.${message.type}`, message);
       this.received.push([message, ...buffers]);
       this.page.behave(this, message, buffers);
     });
@@ -84,7 +87,9 @@ export class FakeWorker {
     }
   }
 
+  /** Sends a message that is one; what is none goes to the port itself. */
   post(message, buffers = []) {
+    check(`worker.${message.type}`, message);
     this.boot.port.postMessage([JSON.stringify(message), ...buffers], buffers);
   }
 
@@ -156,6 +161,12 @@ export class FakePage {
       options,
     );
   }
+}
+
+/** An exception as it crosses. */
+export function wireError(fields) {
+  const empty = { operation: null, line: null, traceback: null, cause: null };
+  return { code: "remote", name: "ValueError", message: "bad", ...empty, ...fields };
 }
 
 /** The error of a promise that must reject, within a second. */

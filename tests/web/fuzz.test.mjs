@@ -9,9 +9,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { AioGpuError, UsageError } from "../../web/errors.js";
+import { isWorkerMessage } from "../../web/messages.js";
 import { Outgoing } from "../../web/outgoing.js";
 import { decode } from "../../web/wire.js";
 import { FakePage } from "./fake_page.mjs";
+import { SCHEMA, validator } from "./schema.mjs";
 
 const COUNT = Number(process.env.AIOGPU_FUZZ ?? 600);
 const ROUND = 20;
@@ -33,7 +35,50 @@ const { tree: trees } = fc.letrec((tie) => ({
     fc.dictionary(keys, tie("tree"), { maxKeys: 5 }),
   ),
 }));
-const types = fc.constantFrom(
+const texts = fc.oneof({ weight: 9, arbitrary: fc.string({ maxLength: 3 }) }, scalars);
+const places = fc.oneof({ weight: 9, arbitrary: fc.integer({ min: -1, max: ROUND }) }, scalars);
+const line = fc.oneof(
+  fc.constant(null),
+  fc.record({ file: texts, line: places, text: texts }),
+  trees,
+);
+const errorFields = { code: texts, name: texts, message: texts, operation: texts, line };
+const { error: errors } = fc.letrec((tie) => ({
+  error: fc.oneof(
+    { maxDepth: 3 },
+    fc.record({ ...errorFields, traceback: texts, cause: fc.constant(null) }),
+    fc.record({ ...errorFields, traceback: texts, cause: tie("error") }),
+    trees,
+  ),
+}));
+const FIELDS = {
+  id: places,
+  value: trees,
+  error: errors,
+  handle: places,
+  done: places,
+  total: places,
+  loaded: places,
+  stage: texts,
+  message: texts,
+  reason: texts,
+  version: texts,
+  text: texts,
+};
+
+/** Messages of these types that have their fields, or most of them. */
+const messagesOf = (types) =>
+  fc.oneof(
+    ...types.map((type) => {
+      const names = Object.keys(SCHEMA.$defs[`worker.${type}`].properties).slice(1);
+      const fields = Object.fromEntries(names.map((name) => [name, FIELDS[name]]));
+      const whole = fc.record(fields);
+      const part = fc.record(fields, { requiredKeys: [] });
+      const either = fc.oneof({ weight: 6, arbitrary: whole }, { weight: 1, arbitrary: part });
+      return either.map((values) => ({ type, ...values }));
+    }),
+  );
+const messages = messagesOf([
   "done",
   "error",
   "progress",
@@ -41,29 +86,7 @@ const types = fc.constantFrom(
   "devicelost",
   "stage",
   "alive",
-);
-const messages = fc.record(
-  {
-    type: types,
-    id: fc.integer({ min: -1, max: ROUND }),
-    value: trees,
-    error: fc.oneof(
-      trees,
-      fc.record({
-        code: scalars,
-        name: scalars,
-        message: scalars,
-        traceback: scalars,
-        cause: trees,
-      }),
-    ),
-    handle: scalars,
-    done: scalars,
-    total: scalars,
-    text: scalars,
-  },
-  { requiredKeys: ["type"] },
-);
+]);
 const posted = fc.oneof(
   { weight: 60, arbitrary: messages.map((message) => JSON.stringify(message)) },
   { weight: 1, arbitrary: fc.string({ maxLength: 6 }) },
@@ -141,4 +164,20 @@ test("whatever a page sends either crosses unchanged or is refused with its path
     }),
     { numRuns: COUNT },
   );
+});
+
+test("what is taken for a message is what the schema describes", () => {
+  // What is in a value is looked at later, and a chain of causes has an end.
+  const isDescribed = validator("worker", { value: true });
+  const types = SCHEMA.$defs.worker.oneOf.map(({ $ref }) => $ref.split("worker.")[1]);
+  let taken = 0;
+  fc.assert(
+    fc.property(fc.oneof(messagesOf(types), trees), (sent) => {
+      const message = JSON.parse(JSON.stringify(sent));
+      assert.equal(isWorkerMessage(message), isDescribed(message), JSON.stringify(message));
+      taken += Number(isWorkerMessage(message));
+    }),
+    { numRuns: COUNT },
+  );
+  assert.ok(taken > COUNT / 10, `${taken} of ${COUNT}`);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { ClosedError, HandleError, ShapeError, UsageError } from "../../web/errors.js";
 import { VERSION } from "../../web/protocol.js";
-import { FakePage, rejection, turn } from "./fake_page.mjs";
+import { FakePage, rejection, turn, wireError } from "./fake_page.mjs";
 
 async function connected(answer = () => {}, options = {}) {
   const page = new FakePage();
@@ -61,13 +61,8 @@ test("an array of another client is refused", async () => {
 test("a failed operation rejects the read, with the stack of the operation", async () => {
   const { gpu } = await connected((worker, message) => {
     if (message.type === "read") {
-      const error = {
-        code: "shape",
-        name: "ShapeError",
-        message: "reshape: m",
-        traceback: "T",
-        cause: null,
-      };
+      const fields = { name: "ShapeError", message: "reshape: m", operation: "reshape" };
+      const error = wireError({ code: "shape", traceback: "T", ...fields });
       worker.post({ type: "error", id: message.id, error, handle: 2 });
     }
   });
@@ -85,7 +80,8 @@ test("a failed operation rejects the read, with the stack of the operation", asy
 
 test("results as handles are arrays with shape and dtype", async () => {
   const { page, gpu } = await connected((worker, message) => {
-    worker.done(message, [{ $: "handle", handle: -1, dtype: "float32", shape: [2, 3] }]);
+    if (message.type === "run")
+      worker.done(message, [{ $: "handle", handle: -1, dtype: "float32", shape: [2, 3] }]);
   });
   const [array] = await gpu.run("x", { result: "handle" });
   assert.deepEqual([array.shape, array.dtype], [[2, 3], "float32"]);

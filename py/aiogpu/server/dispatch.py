@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from aiogpu.errors import UnknownFunctionError, UsageError
+from aiogpu.errors import ImportFailedError, UnknownFunctionError, UsageError
 from aiogpu.server import exposure, source
 from aiogpu.server.incoming import Incoming
 from aiogpu.server.protocol import Call, Run
@@ -69,12 +69,17 @@ async def install(packages: list[str], *, marked_only: bool = False) -> None:
 
     Raises:
         UsageError: This page may not.
-        ValueError: There is no such package, or no version of it for Pyodide.
+        ImportFailedError: There is no such package, or no version of it for Pyodide; the cause is
+            what the installer raised.
     """
     if marked_only:
         raise exposure.refusal("install")
     micropip = importlib.import_module("micropip")
-    await micropip.install(packages)
+    try:
+        await micropip.install(packages)
+    # What a server or a wheel makes it raise is of many kinds.
+    except Exception as error:
+        raise ImportFailedError(f"install: {', '.join(packages)}: {error}") from error
     importlib.invalidate_caches()
 
 

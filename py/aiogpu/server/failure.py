@@ -1,18 +1,27 @@
 """Exceptions on their way to the page."""
 
+import re
 import traceback
 from pathlib import Path
 from typing import Final
 
-from aiogpu.errors import AioGpuError, OutOfMemoryError
-from aiogpu.server.protocol import WireError
+from aiogpu.errors import AioGpuError, ImportFailedError, OutOfMemoryError
+from aiogpu.server.protocol import WireError, WireLine
 
 _HERE: Final = str(Path(__file__).parent)
 _MOST_CAUSES: Final = 8
+_OPERATION: Final = re.compile(r"[\w.]+(?=: )")
+
+#: Exceptions of Python's own that have a class on the page, where others are "remote". The memory
+#: is WebAssembly's.
+_CODES: Final[dict[type[BaseException], str]] = {
+    ImportError: ImportFailedError.code,
+    MemoryError: OutOfMemoryError.code,
+}
 
 
 def describe(error: BaseException) -> WireError:
-    """What the page is told of an exception: class, message, traceback and what caused it."""
+    """What the page is told of an exception: class, message, place and what caused it."""
     return _describe(error, _MOST_CAUSES)
 
 
@@ -22,6 +31,8 @@ def _describe(error: BaseException, most_causes: int) -> WireError:
         "code": _code(error),
         "name": type(error).__name__,
         "message": _text(error),
+        "operation": _operation(error),
+        "line": _line(error),
         "traceback": _traceback(error),
         "cause": None if cause is None or most_causes == 0 else _describe(cause, most_causes - 1),
     }
@@ -30,8 +41,18 @@ def _describe(error: BaseException, most_causes: int) -> WireError:
 def _code(error: BaseException) -> str:
     if isinstance(error, AioGpuError):
         return error.code
-    # Python's own, when WebAssembly's memory is full.
-    return OutOfMemoryError.code if isinstance(error, MemoryError) else "remote"
+    return next((code for kind, code in _CODES.items() if isinstance(error, kind)), "remote")
+
+
+def _operation(error: BaseException) -> str | None:
+    """What an error of aiogpu's is about; what the user's Python says is not looked into."""
+    found = _OPERATION.match(_text(error)) if isinstance(error, AioGpuError) else None
+    return None if found is None else found[0]
+
+
+def _line(error: BaseException) -> WireLine | None:
+    line = error.kernel_line if isinstance(error, AioGpuError) else None
+    return None if line is None else {"file": line.file, "line": line.line, "text": line.text}
 
 
 def _text(error: BaseException) -> str:

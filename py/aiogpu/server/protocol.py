@@ -190,8 +190,20 @@ class WireError(TypedDict):
     code: str
     name: str
     message: str
+    #: What has failed, as the message of an error of aiogpu's own begins.
+    operation: str | None
+    #: Of a kernel written in Python.
+    line: "WireLine | None"
     traceback: str | None
     cause: "WireError | None"
+
+
+class WireLine(TypedDict):
+    """A line of Python on its way to the page."""
+
+    file: str
+    line: int
+    text: str
 
 
 def parse(text: object) -> Request:
@@ -230,12 +242,7 @@ def _checked(kind: object, name: str, message: dict[str, object]) -> object:
     value = message.get(name)
     outer, inner = _TYPES[name]
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    # bool is an int in Python, and none on the wire.
-    if (
-        not isinstance(value, outer)
-        or isinstance(value, bool)
-        or not all(isinstance(item, inner) and not _is_flag(item, inner) for item in items)
-    ):
+    if not _is(value, outer) or not all(_is(item, inner) for item in items):
         raise ProtocolError(
             f"{kind}: {name}: {type(value).__name__}: must be {_named(outer, inner)}"
         )
@@ -244,8 +251,12 @@ def _checked(kind: object, name: str, message: dict[str, object]) -> object:
     return value
 
 
-def _is_flag(item: object, inner: type) -> bool:
-    return inner is int and isinstance(item, bool)
+def _is(value: object, kind: type) -> bool:
+    if kind is int:
+        # bool is an int in Python, and none on the wire; past 2^53 JavaScript rounds.
+        is_exact = isinstance(value, int) and abs(value) < 2**53
+        return is_exact and not isinstance(value, bool)
+    return isinstance(value, kind)
 
 
 def _named(outer: type, inner: type) -> str:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import protocol_schema
 from aiogpu.server import protocol, values
 from aiogpu.server.session import Session
 
@@ -32,6 +33,7 @@ class FakeDoor:
 
     def post(self, text, buffers):
         self.messages.append(json.loads(text))
+        protocol_schema.check("worker", self.messages[-1])
         self.buffers.append(list(buffers))
         self._arrived.set()
 
@@ -84,6 +86,7 @@ class Page:
         self.last_id = 0
 
     def send(self, message, *buffers):
+        protocol_schema.check("page", message)
         self.session.receive(json.dumps(message), buffers)
 
     def hello(

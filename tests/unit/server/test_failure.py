@@ -2,7 +2,9 @@ import json
 
 import pytest
 
-from aiogpu.errors import DeviceLostError, ShapeError
+import aiogpu as gpu
+import aiogpu.lang as gl
+from aiogpu.errors import DeviceLostError, KernelError, ShapeError
 from aiogpu.server import source
 from aiogpu.server.failure import describe
 
@@ -12,11 +14,32 @@ def test_class_code_and_message_cross():
     assert described["code"] == "shape"
     assert described["name"] == "ShapeError"
     assert described["message"] == "matmul: (2, 3) and (2, 3): inner sizes differ"
+    assert described["operation"] == "matmul"
     assert described["cause"] is None
 
 
-def test_users_own_exception_is_remote():
-    assert describe(KeyError("k"))["code"] == "remote"
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (KeyError("k"), "remote"),
+        (MemoryError("a: b"), "out-of-memory"),
+        (ModuleNotFoundError("a: b"), "import"),
+    ],
+)
+def test_pythons_own_exceptions_have_a_code_and_no_operation(error, code):
+    described = describe(error)
+    assert (described["code"], described["operation"]) == (code, None)
+
+
+def test_line_of_a_kernel_crosses():
+    text = "def wrong(x: gl.In[gl.f32], out: gl.Out[gl.f32]):\n    i = 0\n    out[i] = open(x)\n"
+    with pytest.raises(KernelError) as caught:
+        gpu.kernel(source=text, namespace={"gl": gl})(gpu.ones(4), out_shape=4)
+    described = describe(caught.value.again())
+    assert described["line"]["line"] == 3
+    assert described["line"]["text"] == "out[i] = open(x)"
+    assert described["line"]["file"] in described["message"]
+    assert describe(ShapeError("x"))["line"] is None
 
 
 async def test_traceback_starts_at_the_users_frame():

@@ -5,6 +5,9 @@ import pytest
 
 from aiogpu.array import Array
 
+#: Of a buffer that is not there.
+ARRAY = {"$": "array", "dtype": "float32", "shape": [9], "buffer": 0, "offset": 0}
+
 
 def op(page, handle, name, *args, **kwargs):
     page.send({"type": "op", "handle": handle, "name": name, "args": list(args), "kwargs": kwargs})
@@ -59,7 +62,7 @@ async def test_failure_stays_with_the_result_and_names_its_handle(page):
         ("slice", [1, [{}]], "usage"),
         ("slice", [1, [0, 0]], "axis"),
         ("sum", [{"$": "handle", "handle": 99}], "handle"),
-        ("asarray", [{"$": "array", "dtype": "float32", "shape": [9], "buffer": 0}], "protocol"),
+        ("asarray", [ARRAY], "protocol"),
     ],
 )
 async def test_nonsense_is_told_when_it_is_read(page, name, args, code):
