@@ -1,59 +1,35 @@
-/**
- * Checks and times kernels in both languages on this adapter, and posts the report to /result.
- */
-/* global document */
-import { element, indexURL, KERNELS, post, say } from "../../tests/conformance/report.js";
-import { connect } from "../../web/index.js";
+/** Checks and times kernels in both languages on this adapter. */
+import { KERNELS } from "../../tests/conformance/report.js";
+import { addRow, addTable, run, saying, showFacts } from "../page.js";
+
+const at = (/** @type {string} */ path) => new URL(path, import.meta.url);
 
 /** @param {string} name @param {any} result */
-function addRow(name, { python_ms, wgsl_ms, ratio, quartiles: [low, high], right }) {
-  const row = document.createElement("tr");
-  row.dataset.state = right ? "passed" : "failed";
-  const spread = `${low.toFixed(3)} to ${high.toFixed(3)}`;
-  const cells = [name, python_ms.toFixed(3), wgsl_ms.toFixed(3), ratio.toFixed(3), spread];
-  for (const text of cells) row.insertCell().textContent = text;
-  element("speeds").append(row);
+function show(name, { python_ms, wgsl_ms, ratio, quartiles, right }) {
+  const numbers = [python_ms, wgsl_ms, ratio].map((number) => number.toFixed(3));
+  addRow([name, ...numbers, quartiles.map((each) => each.toFixed(3)).join(" to ")], right);
 }
 
-/** @param {{ [name: string]: number }} times */
-function addTimes(times) {
-  for (const [name, time] of Object.entries(times)) {
-    const row = document.createElement("tr");
-    for (const text of [name, time.toFixed(1)]) row.insertCell().textContent = text;
-    element("times").append(row);
-  }
-}
-
-async function measureAll() {
-  const at = (/** @type {string} */ path) => new URL(path, import.meta.url).href;
-  const modules = Object.fromEntries([
-    ["measure", at("./measure.py")],
+void run({
+  source: at("./measure.py"),
+  columns: ["kernel", "Python, ms", "WGSL, ms", "ratio", "quartiles"],
+  modules: Object.fromEntries([
     ["gallery_cases", at("../../tests/gallery/cases.py")],
     ...KERNELS.map((name) => [name, at(`../../examples/kernels/${name}.py`)]),
-  ]);
-  const gpu = await connect({
-    indexURL,
-    packages: ["numpy"],
-    modules,
-    onProgress: ({ stage }) => say("running", `starting: ${stage} …`),
-  });
-  const facts = await gpu.call("measure:facts");
-  element("adapter").textContent = facts.adapter;
-  element("browser").textContent = facts.browser;
-  addTimes(facts.compile_ms);
-  say("running", "measuring …");
-  const results = await gpu.call("measure:measure", [facts.scale]);
-  for (const [name, result] of Object.entries(results)) addRow(name, result);
-  await gpu.close();
-  return { ...facts, results };
-}
-
-try {
-  const report = await measureAll();
-  const wrong = Object.values(report.results).filter(({ right }) => !right).length;
-  say(wrong ? "failed" : "passed", wrong ? `${wrong} are wrong` : "all right, and measured");
-  await post(report);
-} catch (error) {
-  say("failed", String(error));
-  await post({ error: String(error), results: {} });
-}
+  ]),
+  measure: async (gpu) => {
+    const facts = await gpu.call("measure:facts");
+    const { adapter, browser, scale, compile_ms } = facts;
+    showFacts({ adapter, browser });
+    addTable("times", ["kernel", "from Python to WGSL, ms"]);
+    for (const [name, time] of Object.entries(compile_ms)) {
+      addRow([name, time.toFixed(1)], true, "times");
+    }
+    saying("measuring");
+    const results = await gpu.call("measure:measure", [scale]);
+    for (const [name, result] of Object.entries(results)) show(name, result);
+    const wrong = Object.values(results).filter(({ right }) => !right).length;
+    const said = wrong ? `${wrong} are wrong` : "all right, and measured";
+    return { report: { ...facts, results }, said, failed: wrong > 0 };
+  },
+});

@@ -25,7 +25,7 @@ def test_every_function_is_measured_and_shown(page, base_url, server):
     assert report["failed"] == []
     assert report["points"] == POINTS
     assert page.locator("#state").get_attribute("data-state") == "passed"
-    rows = page.locator("#functions tr")
+    rows = page.locator("#rows tr")
     assert rows.count() == len(ACCURACY)
     tan = report["functions"]["ag_tan"]
     assert rows.filter(has_text="ag_tan(").locator("td").all_inner_texts() == [
@@ -45,6 +45,5 @@ def test_the_report_is_what_the_figures_take(page, base_url, server):
 
 def test_a_start_that_fails_is_shown_and_reported(page, base_url, server):
     report = opened(page, server, f"{base_url}/bench/accuracy.html?pyodide=/no-such-folder/")
-    assert report["functions"] == {}
     assert "no-such-folder" in report["error"]
     assert page.locator("#state").get_attribute("data-state") == "failed"

@@ -19,7 +19,7 @@ def test_the_costs_of_the_graph_are_measured_and_shown(page, base_url, server):
     # A shape that was met before costs less to schedule than to build; plans are really kept.
     assert warm < build < cold
     assert page.locator("#state").get_attribute("data-state") == "passed"
-    assert page.locator("#costs tr").count() == 5
+    assert page.locator("#rows tr").count() == 5
     assert "swiftshader" in page.locator("#adapter").inner_text()
 
 
