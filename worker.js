@@ -28,7 +28,8 @@ async function boot({ port, lock, indexURL, wheelURL, packages, interrupt }) {
   let stage = "worker";
   /** @param {WorkerMessage} message */
   const post = (message) => port.postMessage([JSON.stringify(message)]);
-  const report = () => post({ type: "stage", stage, loaded: downloads.nbytes, total: null });
+  const report = () =>
+    post({ type: "stage", stage, loaded: downloads.nbytes, total: downloads.total });
   const downloads = new Downloads(seldom(report, 1000 / 60));
   /** @param {string} next */
   const enter = (next) => {

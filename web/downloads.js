@@ -13,17 +13,24 @@ export class Downloads {
   /** @type {string[]} each with the URL and the reason */
   problems = [];
   nbytes = 0;
+  /**
+   * What has been asked for and has not arrived: how many bytes, by URL, or null until the server says so.
+   *
+   * @type {Map<string, number | null>}
+   */
+  #announced = new Map();
 
   #fetch = globalThis.fetch;
   #instantiate = WebAssembly.instantiateStreaming;
   #observer;
+  #onBytes;
   /** @type {Promise<never>} */
   #failure;
   /** @type {(reason: Error) => void} */
   #fail = () => {};
   #stray = (/** @type {PromiseRejectionEvent} */ event) => this.#note(String(event.reason));
 
-  /** @param {() => void} onBytes called when `nbytes` has grown */
+  /** @param {() => void} onBytes called when `nbytes` or `total` has changed */
   constructor(onBytes) {
     this.#failure = new Promise((_, reject) => {
       this.#fail = reject;
@@ -41,11 +48,26 @@ export class Downloads {
     addEventListener("unhandledrejection", this.#stray);
     this.#observer = new PerformanceObserver((list) => {
       for (const entry of /** @type {PerformanceResourceTiming[]} */ (list.getEntries())) {
-        this.nbytes += entry.encodedBodySize;
+        // Another origin that does not allow timing shows no size.
+        this.nbytes += entry.encodedBodySize || (this.#announced.get(entry.name) ?? 0);
+        this.#announced.delete(entry.name);
       }
       onBytes();
     });
     this.#observer.observe({ type: "resource" });
+    this.#onBytes = onBytes;
+  }
+
+  /** Bytes of all that has been asked for so far; null while a server has not said how many are under way. */
+  get total() {
+    let total = this.nbytes;
+    for (const nbytes of this.#announced.values()) {
+      if (nbytes === null) {
+        return null;
+      }
+      total += nbytes;
+    }
+    return total;
   }
 
   /**
@@ -74,14 +96,25 @@ export class Downloads {
 
   /** @param {Parameters<typeof fetch>} request */
   async #watched(request) {
-    const url = request[0] instanceof Request ? request[0].url : String(request[0]);
+    const url = new URL(
+      request[0] instanceof Request ? request[0].url : request[0],
+      globalThis.location.href,
+    ).href;
+    this.#announced.set(url, null);
     try {
       const response = await this.#fetch.apply(globalThis, request);
+      const nbytes = response.headers.get("Content-Length");
+      // A small file may have arrived, and been counted, before.
+      if (nbytes !== null && this.#announced.has(url)) {
+        this.#announced.set(url, Number(nbytes));
+        this.#onBytes();
+      }
       if (!response.ok) {
         this.#note(`${url}: HTTP ${response.status}`);
       }
       return response;
     } catch (error) {
+      this.#announced.delete(url);
       this.#note(`${url}: ${String(error)}`);
       throw error;
     }

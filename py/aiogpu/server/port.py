@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import js
-from pyodide.ffi import JsBuffer, JsProxy, create_once_callable, create_proxy, to_js
+from pyodide.ffi import JsBuffer, JsException, JsProxy, create_once_callable, create_proxy, to_js
 from pyodide.http import pyfetch
 
 from aiogpu import device, evaluate, surface
@@ -33,8 +33,10 @@ class PortDoor:
         """Hands what arrives, and what has been waiting in the port, to the session."""
 
         def receive(event: JsProxy) -> None:
-            text, *transferred = event.data
-            session.receive(text, [_to_python(item) for item in transferred])
+            # What is no list, or an empty one, has no text, which the session refuses.
+            parts = [*event.data] if js.Array.isArray(event.data) else []
+            text, *others = parts or [None]
+            session.receive(text, [_received(item) for item in others])
 
         self._listener = create_proxy(receive)
         # Setting onmessage also starts the port, unlike addEventListener.
@@ -135,7 +137,16 @@ def open_session(port: object, interrupt: object) -> None:
 
 def _is_a(item: JsProxy, name: str) -> bool:
     """Whether JavaScript made it of a class of that name; a File is a Blob too."""
-    return item.constructor.name in ((name, "File") if name == "Blob" else (name,))
+    made_by = getattr(getattr(item, "constructor", None), "name", None)
+    return made_by in ((name, "File") if name == "Blob" else (name,))
+
+
+def _received(item: object) -> object:
+    """What came beside a text; as it is where it is not what it is called."""
+    try:
+        return _to_python(item)
+    except (JsException, AttributeError, TypeError):
+        return item
 
 
 def _to_python(item: object) -> object:
