@@ -147,7 +147,7 @@ serve: $(PYODIDE) $(WHEEL) $(BUNDLE) ## Serve the pages, to be seen in your own 
 accuracy: $(VENV) $(NODE_MODULES) $(BROWSER) $(SECOND_BROWSER) ## Measure the elementary functions again; docs/accuracy.md
 	PYTHONPATH=py $(BIN)/python tools/accuracy.py
 
-bench: setup $(WHEEL) $(BUNDLE) ## Measure what the graph costs; build/bench.json
+bench: setup $(WHEEL) $(BUNDLE) ## Measure what the graph and the bridge cost; build/bench.json
 	$(BIN)/python tools/bench.py
 
 # --- What is published

@@ -26,6 +26,9 @@ FLAGS = (
 # device many times needs these two as well.
 LOSS_FLAGS = ("--disable-domain-blocking-for-3d-apis", "--disable-gpu-process-crash-limit")
 
+# Pages are told of JavaScript's memory at once, and not after a collection some 20 s later.
+MEMORY_FLAG = "--enable-blink-features=ForceEagerMeasureMemory"
+
 
 def find_chromium() -> str:
     """Path of Chromium: $CHROMIUM, else the first one in PATH.

@@ -50,10 +50,16 @@ def base_url(server):
 
 
 @pytest.fixture(scope="session")
-def isolated_url(built):
-    """As ``base_url``, with COOP and COEP: pages there have SharedArrayBuffer."""
+def isolated(built):
+    """As ``server``, with COOP and COEP: pages there have SharedArrayBuffer."""
     with serve.serving(isolated=True) as running:
-        yield running.url
+        yield running
+
+
+@pytest.fixture(scope="session")
+def isolated_url(isolated):
+    """As ``base_url``, of an isolated page."""
+    return isolated.url
 
 
 # One for each module, not for the session: while Playwright's synchronous interface is open its
