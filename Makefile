@@ -30,8 +30,8 @@ HOSTS := $(STAMPS)/hosts
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-python check-imports check-javascript check-tree \
-	format test test-unit test-wgsl fuzz-kernels fuzz-namespace test-web test-browser test-page \
-	test-hosts hosts demo serve wheel bundle types dist release accuracy bench clean
+	format test test-unit test-wgsl fuzz-kernels fuzz-namespace fuzz-bridge test-web test-browser \
+	test-page test-hosts hosts demo serve wheel bundle types dist release accuracy bench clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -116,6 +116,11 @@ fuzz-kernels: setup ## Two thousand random kernels: the GPU against the simulato
 
 fuzz-namespace: setup ## Every public function against NumPy, over 300 calls that Hypothesis draws
 	AIOGPU_CALLS=300 $(BIN)/pytest tests/browser/test_namespace.py
+
+fuzz-bridge: setup $(WHEEL) $(BUNDLE) ## Messages of any shape: 20000 on each side, 3000 on a real port
+	AIOGPU_FUZZ=20000 $(BIN)/pytest tests/unit/server/test_fuzz.py
+	AIOGPU_FUZZ=20000 node --test --test-timeout=1800000 tests/web/fuzz.test.mjs
+	AIOGPU_FUZZ=3000 $(BIN)/pytest tests/page/test_bridge_fuzz.py
 
 test-web: $(NODE_MODULES) ## The JavaScript client, in Node
 	node --test --test-timeout=60000 tests/web/*.test.mjs

@@ -253,6 +253,8 @@ async function start(page, settings, { canvas, signal, onProgress }) {
   );
   try {
     await link.ready;
+    // Of bytes that the worker counted late the page is told no more: the start is over.
+    delete link.listener.stage;
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

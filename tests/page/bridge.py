@@ -13,8 +13,10 @@ window.outcome = async (promise) => {
   const { status, value, reason } = settled[0];
   const seconds = (performance.now() - started) / 1000;
   if (status === "fulfilled") return { value: plain(value), seconds };
-  const { name, code, message, stack, pythonName, traceback, cause } = Object(reason);
-  return { name, code, message, stack, pythonName, traceback, cause: String(cause), seconds };
+  const { name, code, message, stack, operation, cause } = Object(reason);
+  const { pythonName, traceback, kernelLine } = Object(reason);
+  const python = { pythonName, traceback, kernelLine };
+  return { name, code, message, stack, operation, cause: String(cause), ...python, seconds };
 };
 window.workers = [];
 window.Worker = class extends Worker {

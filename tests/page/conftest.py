@@ -29,11 +29,12 @@ VIEWPORT = {"width": 1280, "height": 900}
 
 @pytest.fixture(scope="session")
 def built(wheel):
-    """Everything that a page may load is built: the wheel, and the bundle for script tags."""
+    """The wheel, with all that a page may load built: the bundle for script tags, too."""
     command = ["make", "--silent", "bundle"]
     made = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
     assert (ROOT / "build/pyodide/pyodide-lock.json").is_file(), "run `make setup`"
+    return wheel
 
 
 @pytest.fixture(scope="session")

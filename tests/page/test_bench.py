@@ -38,6 +38,6 @@ def test_kernels_in_python_are_measured_beside_wgsl(page, base_url, server):
     assert {name.split(".")[0] for name in report["compile_ms"]} == set(EXAMPLES)
     assert {"prefix_sum.add_totals", "activation.polar"} < set(report["compile_ms"])
     assert min(report["compile_ms"].values()) > 0
-    assert page.locator("#speeds tr").count() == 3
+    assert page.locator("#rows tr").count() == 3
     assert page.locator("#times tr").count() == len(report["compile_ms"])
     print(json.dumps(report, indent=1))

@@ -19,7 +19,8 @@ def shared(browser, base_url):
         prepare(page, base_url)
         modules = json.dumps({"edges": "data:text/x-python,def twice(x): return 2 * x"})
         page.evaluate("window.stages = [], null")
-        onto = "canvas: document.createElement('canvas'), onProgress: (stage) => stages.push(stage)"
+        told = "stages.push({ ...stage, at: performance.now() })"
+        onto = f"canvas: document.createElement('canvas'), onProgress: (stage) => {told}"
         connected = connect(page, f'{{ packages: ["numpy"], modules: {modules}, {onto} }}')
         assert connected.get("value") == "connected", connected
         yield page
@@ -43,6 +44,14 @@ def test_stages_of_the_start_were_told(shared):
     loaded = [stage["loaded"] for stage in stages]
     assert loaded == sorted(loaded)
     assert loaded[-1] > 5_000_000
+    # Every server here says how long its answers are; what nobody has asked for yet is not known.
+    known = [stage for stage in stages if stage["total"] is not None]
+    assert all(stage["loaded"] <= stage["total"] for stage in known)
+    assert any(stage["loaded"] < stage["total"] for stage in known)
+    assert known[-1]["total"] >= loaded[-1]
+    seconds = (stages[-1]["at"] - stages[0]["at"]) / 1000
+    # A new stage is told at once.
+    assert len(stages) <= 60 * seconds + len(names) + 1
 
 
 def test_canvas_is_found_by_its_name(shared):
@@ -196,9 +205,9 @@ def test_exception_shows_python_and_the_page(shared):
             "unknown-function",
             "call: edges:thrice: edges has no 'thrice'",
         ),
-        ("gpu.call('no_such_module:f')", "remote", "No module named 'no_such_module'"),
+        ("gpu.call('no_such_module:f')", "import", "No module named 'no_such_module'"),
         ("gpu.run('1 +')", "remote", "SyntaxError: invalid syntax"),
-        ("gpu.run('import no_such_module')", "remote", "No module named 'no_such_module'"),
+        ("gpu.run('import no_such_module')", "import", "No module named 'no_such_module'"),
         ("gpu.run('{\"a\": [object()]}')", "usage", "value.a[0]: object: cannot cross"),
         ("gpu.run('import asyncio; asyncio.sleep(0)')", "usage", "add await"),
         ("gpu.run('raise SystemExit(3)')", "remote", "SystemExit: 3"),

@@ -28,6 +28,16 @@ CANVAS_AGAINST_ARRAY = """() => {
     return { wrong, width: canvas.width, height: canvas.height };
 }"""
 
+# Everything that the progress element and the text beside it have shown.
+SHOWN = """
+window.shown = [];
+addEventListener("DOMContentLoaded", () => {
+    const [bar, status] = ["progress", "status"].map((id) => document.getElementById(id));
+    new MutationObserver(() => shown.push([bar.value, status.textContent]))
+        .observe(bar, { attributes: true });
+});
+"""
+
 # Beyond a crossing per dispatch: buffers and uploads (3 channels in 4 MB chunks, and the size), the
 # flushes around the user's kernel, the drawing, and the read.
 OTHER_CROSSINGS = 32
@@ -54,6 +64,7 @@ def demo(browser, base_url):
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
         page = context.new_page()
         page.set_default_timeout(60_000)
+        page.add_init_script(SHOWN)
         page.goto(f"{base_url}/web/demo/index.html")
         settle(page)
         assert not page.is_visible("#error"), page.inner_text("#error")
@@ -70,6 +81,20 @@ def results(demo):
 
 
 PHOTOS = pytest.mark.parametrize("photo", ["small", "large"])
+
+
+def test_progress_element_moves_from_the_start_to_the_end(demo):
+    shown = demo.evaluate("shown")
+    first = next(at for at, (_, text) in enumerate(shown) if text.startswith("Decoding"))
+    start, job = shown[:first], shown[first:]
+    assert [part for part, _ in start] == sorted(part for part, _ in start)
+    assert any(" of " in text and text.endswith(" MB") for _, text in start)
+    last = next(at for at, (_, text) in enumerate(job) if text == "Done")
+    parts = [part for part, _ in job[: last + 1]]
+    assert parts == sorted(parts)
+    assert parts[-1] == 1
+    # What Python says of the work itself.
+    assert len({part for part, text in job[:last] if text == "The same in NumPy"}) > 2
 
 
 @PHOTOS

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { openClient, pageIsSupported } from "../../web/connect.js";
 import { BootError, NoAdapterError, NoWebGPUError, UsageError } from "../../web/errors.js";
 import { VERSION, PYODIDE_VERSION } from "../../web/protocol.js";
-import { FakePage, rejection, wireError } from "./fake_page.mjs";
+import { FakePage, rejection, turn, wireError } from "./fake_page.mjs";
 
 function failing(change) {
   const page = new FakePage();
@@ -259,4 +259,14 @@ test("a canvas that cannot be handed over is refused", async () => {
   const error = await rejection(new FakePage().connect({ canvas }));
   assert.ok(error instanceof UsageError);
   assert.match(error.message, /already transferred/);
+});
+
+test("no stage is told when the start is over", async () => {
+  const page = new FakePage();
+  const stages = [];
+  const gpu = await page.connect({ onProgress: (stage) => stages.push(stage) });
+  page.worker.post({ type: "stage", stage: "server", loaded: 5, total: 5 });
+  await turn();
+  assert.deepEqual(stages, []);
+  await gpu.close();
 });

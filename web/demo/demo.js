@@ -23,9 +23,10 @@ void start(async ({ indexURL, wheelURL, pythonURL, canvas, onProgress }) => {
     packages: ["numpy"],
     modules: { edges: pythonURL },
     canvas,
-    onProgress: ({ stage, loaded }) => {
+    onProgress: ({ stage, loaded, total }) => {
       const [text, part] = STAGES[stage] ?? [stage, 0.9];
-      onProgress(loaded > 0 ? `${text}: ${(loaded / 1e6).toFixed(1)} MB` : text, part);
+      const of = total === null ? "" : ` of ${(total / 1e6).toFixed(1)}`;
+      onProgress(loaded > 0 ? `${text}: ${(loaded / 1e6).toFixed(1)}${of} MB` : text, part);
     },
   });
   /**
