@@ -51,10 +51,14 @@ def test_blocks_run_in_order_and_show_what_they_did(opened):
         "body > *",
         "(all) => all.flatMap((it) => it.tagName === 'SCRIPT' ? [] : [it.innerText.trim()])",
     )
-    assert texts[:5] == ["before", "first", "between", "7", '{"kept":6,"list":[1,null]}']
-    assert texts[5].startswith("Traceback (most recent call last):")
-    assert texts[5].endswith("ZeroDivisionError: division by zero")
-    assert texts[6:] == [""]
+    before, first, *rest = texts
+    printed, note = first.split("\n", 1)
+    assert (before, printed) == ("before", "first")
+    assert "computes in software" in note  # this machine's adapter does
+    assert rest[:3] == ["between", "7", '{"kept":6,"list":[1,null]}']
+    assert rest[3].startswith("Traceback (most recent call last):")
+    assert rest[3].endswith("ZeroDivisionError: division by zero")
+    assert rest[4:] == [""]
 
 
 def test_block_without_a_gpu_says_why_where_it_stands(page, opened):
