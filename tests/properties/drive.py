@@ -57,12 +57,15 @@ class Trial:
             self.said = self._refusal(row, args, kwargs, refused.kind)
             return
         self.wanted = wanted if isinstance(wanted, list) else [wanted]
+        nreads = gpu.counters()["reads"]
         try:
             made = self._made(row, args, kwargs)
         except Exception as error:  # noqa: BLE001 - whatever is raised is what is wrong
             self.said = f"raises {type(error).__name__}: {error}"
             self.wanted = []
             return
+        if gpu.counters()["reads"] != nreads:
+            self.said = "reads from the GPU, unasked"
         self.arrays = list(made) if isinstance(made, list | tuple) else [made]
 
     def _reference(self, row, args, kwargs):
