@@ -16,8 +16,8 @@ def test_the_costs_of_the_graph_are_measured_and_shown(page, base_url, server):
     bare, build, warm, cold, both = report["costs_us"].values()
     assert 0 < bare < build
     assert both == build + warm
-    # A shape that was met before costs less to schedule than to build; plans are really kept.
-    assert warm < build < cold
+    # Plans are really kept: a shape that was met before costs far less.
+    assert warm < cold / 3
     assert page.locator("#state").get_attribute("data-state") == "passed"
     assert page.locator("#rows tr").count() == 5
     assert "swiftshader" in page.locator("#adapter").inner_text()
