@@ -44,22 +44,26 @@ EAGER: ContextVar[bool] = ContextVar("aiogpu_eager", default=False)
 
 
 class Evaluator:
-    """Computes nodes on the interpreter's default device."""
+    """Computes nodes on the interpreter's default device.
+
+    Attributes:
+        is_recording: Nodes are being made that stand for others.
+    """
 
     def __init__(self, opener: Opener) -> None:
         self._opener = opener
         self._planner = Planner()
-        self._is_recording = False
+        self.is_recording = False
         self._preparing: set[asyncio.Future[None]] = set()
 
     @contextmanager
     def only_recording(self) -> Iterator[None]:
         """Nodes that are made within stand for others: none of them may run."""
-        self._is_recording = True
+        self.is_recording = True
         try:
             yield
         finally:
-            self._is_recording = False
+            self.is_recording = False
 
     @property
     def runtime(self) -> Runtime | None:
@@ -77,7 +81,7 @@ class Evaluator:
         Raises:
             UsageError: No device is open yet and the graph has grown too deep.
         """
-        if node.depth <= MAX_DEPTH or self._is_recording:
+        if node.depth <= MAX_DEPTH or self.is_recording:
             return
         if self.runtime is not None:
             self.drain([node])

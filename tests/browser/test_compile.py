@@ -223,3 +223,32 @@ async def test_kernels_in_python_are_repeated_too(selenium_worker):
         await asyncio.sleep(0.05)
     else:
         raise AssertionError("never repeated")
+
+
+@run_in_pyodide
+async def test_one_calls_another_and_each_way_of_computing_has_its_own(selenium_worker):
+    import numpy as np
+
+    import aiogpu as gpu
+
+    await gpu.open_device()
+    double = gpu.compile(lambda x: x * 2)
+    both = gpu.compile(lambda x: double(x) + double(double(x)))
+    for value in (1.0, 3.0):
+        assert await both(gpu.full(3, value)).tolist() == [6 * value] * 3
+
+    forms = []
+
+    @gpu.compile
+    def wave(x):
+        forms.append(1)
+        return gpu.sin(x) + 1
+
+    x = gpu.asarray(np.linspace(-3, 3, 8, dtype="f4"))
+    with gpu.fast_math():
+        wave(x)
+    exact = await wave(x).numpy()
+    with gpu.eager():
+        wave(x)
+    np.testing.assert_array_equal(exact, await (gpu.sin(x) + 1).numpy())
+    assert len(forms) == 3

@@ -31,10 +31,11 @@ MAX_RECIPES: Final = 32  # of one function
 def compile(function: Callable[P, R]) -> Compiled[P, R]:
     """A function of arrays whose launches are recorded once, and then repeated.
 
-    For each form of the arguments (shapes and dtypes of arrays, values of everything else) Python
-    runs the function once. From then on a call costs one step whatever the function does: no graph,
-    no planning. What the function gives depends on its arguments alone: what else it reads, random
-    numbers among it, is as it was when it ran. Memory for what is computed on the way is kept.
+    For each form of the arguments (shapes and dtypes of arrays, values of everything else), within
+    `eager` and `fast_math` apart, Python runs the function once. From then on a call costs one step
+    whatever the function does: no graph, no planning. What the function gives depends on its
+    arguments alone: what else it reads, random numbers among it, is as it was when it ran. Memory
+    for what is computed on the way is kept.
 
     What cannot be repeated blindly (indexing that may fault, `wgsl`, launches that must be cut for
     a software adapter) runs as it would without this, at each call.
@@ -67,7 +68,8 @@ class Compiled(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """See `compile`."""
         runtime = evaluate.DEFAULT.runtime
-        if runtime is None:  # nothing is open: all is lazy
+        if runtime is None or evaluate.DEFAULT.is_recording:
+            # Nothing is open, and all is lazy; or it is a part of what another one records.
             return self.function(*args, **kwargs)
         given = [*args, *kwargs.values()]
         nodes = [each._node for each in given if isinstance(each, Array)]
@@ -76,6 +78,8 @@ class Compiled(Generic[P, R]):
             *[type(x) for x in given if not isinstance(x, Array)],
             len(args),
             *kwargs,
+            evaluate.EAGER.get(),
+            build.FAST.get(),
         )
         try:
             found = self._recipes.get(key, _UNKNOWN)
